@@ -1,0 +1,123 @@
+package qmgr
+
+import (
+	"github.com/situationd/situationd/mqengine/channel"
+	"github.com/situationd/situationd/mqengine/store"
+)
+
+// ConnID numbers a local application's connection for the life of the process.
+type ConnID uint64
+
+// LinkID numbers a network link of a message channel for the life of the process.
+type LinkID = channel.LinkID
+
+// BodyRef is a message body as the machine sees it: the shell has the bytes.
+type BodyRef = channel.BodyRef
+
+// Event is something that happened to the queue manager.
+type Event interface{ event() }
+
+type (
+	// Connect is an MQCONN: a connection may only send requests after it.
+	Connect struct {
+		Conn ConnID
+		Appl Appl
+	}
+	// Disconnect is an MQDISC (commits) or, if Abrupt, the death of the application (backs out).
+	Disconnect struct {
+		Conn   ConnID
+		Abrupt bool
+	}
+	// Call is one request of an application. Tag comes back in the Reply.
+	Call struct {
+		Conn    ConnID
+		Tag     uint64
+		Request Request
+	}
+	// LinkAccepted is an inbound network connection; the machine answers its first frame.
+	LinkAccepted struct {
+		Link   LinkID
+		Remote string
+	}
+	// LinkUp answers a Dial that worked.
+	LinkUp struct{ Link LinkID }
+	// LinkFrame is a decoded frame; bodies in it are already numbered by the shell.
+	LinkFrame struct {
+		Link  LinkID
+		Frame *channel.Frame
+	}
+	// LinkDown answers a failed Dial, or tells that a link ended. No more events of that link follow.
+	LinkDown struct {
+		Link   LinkID
+		Reason string
+	}
+	// Space tells whether the disk reserve is reached (puts then get 2056).
+	Space struct{ Low bool }
+	// Tick lets deadlines pass; the shell sends it when NextDeadline has come.
+	Tick struct{}
+)
+
+func (Connect) event()      {}
+func (Disconnect) event()   {}
+func (Call) event()         {}
+func (LinkAccepted) event() {}
+func (LinkUp) event()       {}
+func (LinkFrame) event()    {}
+func (LinkDown) event()     {}
+func (Space) event()        {}
+func (Tick) event()         {}
+
+// Appl is who is connected, as DISPLAY CONN and QSTATUS TYPE(HANDLE) show it.
+type Appl struct {
+	Tag    string // APPLTAG: what the application sent, else its program's name
+	PID    int
+	UserID string
+	Owner  string // SITUATIOND_OWNER of the program; blank for everybody else's
+	Conn   string // CONNAME; blank for local bindings
+}
+
+// Effects is what one or several Steps want done. A shell reuses one value: Reset keeps the memory.
+type Effects struct {
+	Unit    store.Unit
+	Replies []Reply
+	Frames  []FrameOut
+	Dials   []Dial
+	Closes  []LinkID
+	Drop    []store.BodyID // bodies that nothing refers to any more
+	Touched []uint32       // numbers of queues whose Status changed (may repeat)
+	// ClusterChanged: what InstancesOf answers changed for some queue.
+	ClusterChanged bool
+	Log            []LogEntry
+	// Ended: the queue manager has ended by command; the shell stops after releasing this turn.
+	Ended bool
+}
+
+// Reset empties the effects.
+func (fx *Effects) Reset() {
+	fx.Unit.Reset()
+	clear(fx.Replies)
+	clear(fx.Frames)
+	fx.Replies, fx.Frames = fx.Replies[:0], fx.Frames[:0]
+	fx.Dials, fx.Closes = fx.Dials[:0], fx.Closes[:0]
+	fx.Drop, fx.Touched = fx.Drop[:0], fx.Touched[:0]
+	fx.Log = fx.Log[:0]
+	fx.ClusterChanged, fx.Ended = false, false
+}
+
+// FrameOut is a frame for a link. Body references in it are resolved by the shell before the unit is applied.
+type FrameOut struct {
+	Link  LinkID
+	Frame *channel.Frame
+}
+
+// Dial asks for a network connection; LinkUp or LinkDown answers with the same Link.
+type Dial struct {
+	Link LinkID
+	Addr string // host:port, from CONNAME host(port)
+}
+
+// LogEntry is a line for the error log: an AMQ message with its text.
+type LogEntry struct {
+	ID   string // AMQ9002I
+	Text string
+}
