@@ -1,0 +1,4 @@
+package situations
+
+// Formula is a compiled, checked expr program.
+type Formula struct{ source string }

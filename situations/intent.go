@@ -1,0 +1,70 @@
+package situations
+
+import "time"
+
+// Key names one item of one situation.
+type Key struct {
+	Situation string
+	QMgr      string
+	Queue     string
+}
+
+// Edge says why an intent exists.
+type Edge string
+
+// The edges, in the words of the journal.
+const (
+	EdgeOpen   Edge = "open"   // the situation became true
+	EdgeClear  Edge = "clear"  // it became false
+	EdgeRepeat Edge = "repeat" // still true, act_again says so
+	EdgeRetry  Edge = "retry"
+	EdgeManual Edge = "manual"
+	EdgeGuard  Edge = "guard" // a lowering of ours put back by the last-instance guard
+)
+
+// Verb is what an action does.
+type Verb string
+
+// The verbs of a rule file.
+const (
+	VerbPut          Verb = "put"      // Value ENABLED or DISABLED
+	VerbRank         Verb = "rank"     // Value 0..9
+	VerbPriority     Verb = "priority" // Value 0..9
+	VerbRedistribute Verb = "redistribute"
+	VerbExec         Verb = "exec"  // Args
+	VerbEvent        Verb = "event" // Value: the universal message
+	// VerbRevert withdraws the claims that the open edge of the same situation
+	// and item made: what we changed ourselves goes back to what was found.
+	VerbRevert Verb = "revert"
+)
+
+// Action is one item of a rule's actions, checked and compiled. Immutable.
+type Action struct {
+	Verb  Verb
+	Value string
+	Args  []string // exec: program and arguments, unexpanded
+	// Claim: on_clear revert or availability gives the value back, so the value found is remembered.
+	Claim     bool
+	AllowLast bool
+	UseQ      string // "any" or ""
+	OnlyIf    *Formula
+	Retry     time.Duration // 0: the sample interval
+	Timeout   time.Duration // 0: the verb's default
+	// redistribute only
+	Never       bool
+	EvenIfBound bool
+	Rate        int // messages a second, 0 for no limit (a later release)
+}
+
+// Intent is what a confirmed edge wants done: its actions, in order.
+type Intent struct {
+	ID      string // unique for ever: situation, item, epoch and number; the same after a restart
+	Key     Key
+	Edge    Edge
+	At      time.Time // time of the sample that decided
+	Actions []Action
+	// Interval is the situation's sample interval: dwell and retry are counted in it.
+	Interval time.Duration
+	// Row is the sample that decided, for guards and substitution.
+	Row Row
+}

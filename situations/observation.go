@@ -1,0 +1,83 @@
+package situations
+
+import "time"
+
+// Observation is one sample of one queue manager: the same snapshot feeds every
+// situation of a tick. It is immutable once handed on.
+type Observation struct {
+	QMgr string
+	QMID string
+	At   time.Time
+	// Err: the sample failed. Rows is then empty and every item is unknown.
+	Err error
+	// Started is when the queue manager started, zero if unknown; a change is a restart.
+	Started time.Time
+	// Connected is when this connection to it was made; a change is a reconnect.
+	Connected time.Time
+	// Complete: the reply named every queue there is, so a queue without a row is gone.
+	Complete bool
+	// Repository: at least one full repository is reachable (or it is one itself).
+	Repository bool
+	// Owned counts handles of the daemon's own programs left out of the rows.
+	Rows []Row // sorted by Queue
+}
+
+// Row is one local queue (or clustered alias over one) in an Observation.
+type Row struct {
+	Queue    string
+	Clusters []string
+	// Base is the queue whose handles and depth count; equal to Queue but for an alias.
+	Base string
+	Type string // QLOCAL, QALIAS, QREMOTE
+	// Env holds the attributes for formulas, boxed once; its type is Attributes, by value.
+	Env any
+	// Missing are formula names that have no value in this row (MONQ off, blank, not answered).
+	Missing []string
+	// Instances are all instances of the clustered queue as this queue manager
+	// sees them, itself included; nil with InstancesKnown false until the repository answered.
+	Instances      []Instance
+	InstancesKnown bool
+	Readers        []Reader
+	// System, Dynamic and Transmission queues are only watched when named exactly.
+	System, Dynamic, Transmission bool
+}
+
+// Reader is one handle open for input, not the daemon's own.
+type Reader struct{ ApplTag string }
+
+// Instance is one instance of a cluster queue, seen from the observed queue manager.
+type Instance struct {
+	QMgr, QMID  string
+	Cluster     string
+	Local       bool
+	Put         bool
+	ClwlRank    int
+	ClwlPrty    int
+	ChannelRank int
+	ChannelPrty int
+	DefBind     string
+	Suspended   bool
+	// Reachable: the channel is not RETRYING, PAUSED or STOPPED (INACTIVE is reachable); true for the local one.
+	Reachable bool
+	// Readers is first-hand knowledge of a peer daemon; ReadersKnown false otherwise.
+	Readers      int
+	ReadersKnown bool
+}
+
+// Attributes are the names a formula may use, in MQSC's spelling. It is passed
+// by value: expr evaluates a boxed struct without allocating. Times are whole
+// seconds. A name listed in Row.Missing must not be read.
+type Attributes struct {
+	QUEUE, QMGR, CLUSTER, TYPE, DESCR string
+
+	IPPROCS, OPPROCS, CURDEPTH, MAXDEPTH, MAXMSGL, UNCOM int
+	MSGAGE, LGETAGE, LPUTAGE                             int
+	CLWLRANK, CLWLPRTY, DEFPRTY, BOTHRESH                int
+	QDEPTHHI, QDEPTHLO                                   int
+
+	PUT, GET, TRIGGER, SHARE           string // ENABLED|DISABLED; YES|NO
+	CLWLUSEQ, DEFBIND, DEFPSIST, USAGE string
+	DEFTYPE, MONQ                      string
+
+	READY_ELSEWHERE, READERS_ELSEWHERE int
+}
