@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// links are the names that the binary answers to besides its own, and the verb
+// that each stands for.
+var links = map[string]string{
+	"runmqsc": "mqsc",
+	"q":       "q",
+	"strmqm":  "strmqm",
+	"crtmqm":  "crtmqm",
+	"endmqm":  "endmqm",
+	"dspmq":   "dspmq",
+	"dltmqm":  "dltmqm",
+}
+
+// laterVerbs are part of the contract but not of this release.
+var laterVerbs = []string{
+	"explain", "cluster", "consumers", "hold", "release", "lowered", "revert",
+	"redistribute", "replay", "import", "schema",
+}
+
+// run is the process as a function: args[0] is the name it was called by.
+func run(ctx context.Context, args []string, env *cliEnv) int {
+	name, words := "situationd", []string(nil)
+	if len(args) > 0 {
+		words = args[1:]
+		if verb, ok := links[filepath.Base(args[0])]; ok {
+			name = filepath.Base(args[0])
+			env.Link = name
+			words = append([]string{verb}, words...)
+		}
+	}
+	root := newRoot(env)
+	root.SetArgs(words)
+	err := root.ExecuteContext(ctx)
+	code, say := exitCode(err)
+	if say {
+		fmt.Fprintf(env.Stderr, "%s: %s\n", name, oneLine(err.Error()))
+	}
+	return code
+}
+
+// oneLine keeps the promise that an error is one line, also where a library's
+// text has several.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+func newRoot(env *cliEnv) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "situationd VERB",
+		Short: "Takes queue instances that nobody reads out of an IBM MQ cluster's balancing",
+		Long: "situationd samples the queues of a queue manager, evaluates situations and acts once\n" +
+			"when one becomes true. Start with: situationd demo",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%s: %w; see %s --help", cmd.Name(), err, cmd.CommandPath())
+	})
+	root.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return unknownVerb(root, args[0])
+	}
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		cmd.SetOut(env.Stderr)
+		_ = cmd.Help() // writes to stderr; there is nobody to tell if that fails
+		return exitSilently(exitUsage)
+	}
+	root.AddCommand(houseVerbs(env)...)
+	root.AddCommand(engineVerbs(env)...)
+	for _, verb := range laterVerbs {
+		root.AddCommand(laterVerb(verb))
+	}
+	return root
+}
+
+func unknownVerb(root *cobra.Command, typed string) error {
+	root.SuggestionsMinimumDistance = 2
+	if near := root.SuggestionsFor(typed); len(near) > 0 {
+		return usagef("there is no verb %s; did you mean %s?", typed, near[0])
+	}
+	return usagef("there is no verb %s; see situationd --help", typed)
+}
+
+func laterVerb(verb string) *cobra.Command {
+	return &cobra.Command{
+		Use:                verb,
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return usagef("%s: this verb comes with a later release", verb)
+		},
+	}
+}
+
+// exactly is a check of positional arguments that exits 2 with the usage line.
+func exactly(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s takes %s; usage: %s", cmd.Name(), arguments(n), cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// atLeast is the same with a lower bound.
+func atLeast(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usagef("%s takes at least %s; usage: %s", cmd.Name(), arguments(n), cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+func arguments(n int) string {
+	switch n {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "one argument"
+	default:
+		return fmt.Sprintf("%d arguments", n)
+	}
+}

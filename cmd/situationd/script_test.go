@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets scripts call the program by its own name and by its links: the
+// test binary is each of them.
+func TestMain(m *testing.M) {
+	commands := map[string]func(){"situationd": main}
+	for link := range links {
+		commands[link] = main
+	}
+	testscript.Main(m, commands)
+}
+
+// TestScript runs what users type: every file of testdata/script is one session.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, scriptParams("testdata/script"))
+}
+
+func scriptParams(dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			// A short data folder: the path of a socket has room for 107 bytes.
+			data, err := os.MkdirTemp("", "sit")
+			if err != nil {
+				return err
+			}
+			e.Defer(func() { _ = os.RemoveAll(data) })
+			e.Setenv("SITUATIOND_DATA", data)
+			e.Setenv("HOME", e.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"waitfor": waitFor,
+			"status":  exitStatus,
+		},
+	}
+}
+
+// waitFor polls a command until its stdout matches: waitfor [-TIMEOUT] REGEXP
+// COMMAND ARG... With ! it waits until stdout does not match. The default
+// timeout is 20s. A command that fails counts as one without output.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	timeout := 20 * time.Second
+	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		d, err := time.ParseDuration(args[0][1:])
+		ts.Check(err)
+		timeout, args = d, args[1:]
+	}
+	if len(args) < 2 {
+		ts.Fatalf("usage: waitfor [-timeout] regexp command args...")
+	}
+	want, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	deadline := time.Now().Add(timeout)
+	poll := time.NewTicker(25 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		out, _ := scriptCommand(ts, args[1:]).Output()
+		if want.Match(out) != neg {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("after %v the output of %v is\n%s", timeout, args[1:], out)
+		}
+		<-poll.C
+	}
+}
+
+// exitStatus runs a command and checks its exit status: status CODE COMMAND
+// ARG... Its output becomes the script's stdout and stderr for later checks.
+func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status code command args...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v: %v", args[1:], err)
+		}
+		got = strings.TrimPrefix(exit.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%v: exit status %s, want %s", args[1:], got, args[0])
+	}
+}
+
+// scriptCommand prepares a command with the script's folder and environment.
+func scriptCommand(ts *testscript.TestScript, args []string) *exec.Cmd {
+	path, err := exec.LookPath(args[0])
+	ts.Check(err)
+	cmd := exec.Command(path, args[1:]...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"PATH", "HOME", "SITUATIOND_DATA", "TMPDIR"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	return cmd
+}

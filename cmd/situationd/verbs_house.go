@@ -1,0 +1,12 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// houseVerbs are the verbs of the daemon and of the program itself.
+func houseVerbs(env *cliEnv) []*cobra.Command {
+	return []*cobra.Command{
+		newVersionCommand(env),
+		newCompletionCommand(env),
+		newManCommand(env),
+	}
+}
