@@ -88,21 +88,30 @@ var (
 	ErrLowSpace = errors.New("store: disk reserve reached")
 )
 
-// Visitor gets every record and header of a store once, in key order within a space.
+// Visitor gets every record and header of a store once: first the records in
+// the order of their keys, then the headers by queue and sequence. Values are
+// the visitor's to keep.
 type Visitor interface {
 	Record(key string, value []byte) error
-	Message(queue uint32, seq uint64, header []byte) error
+	// Message returns the number of the body that the header names, 0 for none.
+	Message(queue uint32, seq uint64, header []byte) (BodyID, error)
 }
 
 // Store is the durable store of one queue manager. Apply is called by one
-// goroutine, Body by any. After an error of Apply the store takes no more units.
+// goroutine at a time, Body, Space and Close by any. After an error of Apply
+// the store takes no more units, and every later Apply gives that error.
 type Store interface {
-	// Load visits what is stored, before the first Apply, and gives the highest body number in use.
-	// It removes bodies that no header names (keep reports those that one does; see Options).
+	// Load visits what is stored, before the first Apply. No body number above
+	// maxBody was ever used in this store, so the first new body is maxBody+1.
+	// Bodies that no header names are removed.
 	Load(v Visitor) (maxBody BodyID, err error)
+	// Apply makes the unit visible at once and, with Sync, durable before it returns.
+	// It keeps nothing of u.
 	Apply(u *Unit) error
+	// Body gives the bytes of a body; they are the caller's to keep but not to change.
 	Body(id BodyID) ([]byte, error)
 	// Space is nil, or ErrLowSpace while puts must be refused with 2056.
 	Space() error
+	// Close ends the store. What was applied without Sync may be lost.
 	Close() error
 }

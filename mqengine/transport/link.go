@@ -1,0 +1,92 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Link is one connection that carries frames both ways. Send and Offer are safe
+// for concurrent use; Receive belongs to one goroutine; Close may be called by any
+// and unblocks the others.
+type Link interface {
+	// Send queues a frame. It copies the frame and blocks while the send queue is
+	// full, at most Options.SendTimeout; after that the link is broken.
+	Send(frame []byte) error
+	// Offer is Send that never blocks: ErrFull when the queue has no room, and
+	// the link stays as it was.
+	Offer(frame []byte) error
+	// Receive gives the next frame, which is the caller's to keep. io.EOF tells of an
+	// orderly end by the other side. On an accepted link the first Receive also checks the preface.
+	Receive() ([]byte, error)
+	// Close sends what is queued (at most for a second), and ends the link.
+	Close() error
+	// RemoteAddr names the other end for logs and CONNAME.
+	RemoteAddr() string
+	// Peer is the process at the other end, where the system can tell (Unix sockets).
+	Peer() (Peer, bool)
+}
+
+// Peer is the process at the other end of a Unix socket, by the kernel's word.
+type Peer struct {
+	PID, UID, GID int
+}
+
+// Listener accepts links.
+type Listener interface {
+	// Accept gives the next link; the preface is checked by its first Receive, so
+	// that a silent caller does not hold up others. ErrClosed after Close.
+	Accept() (Link, error)
+	// Addr is the bound address, with the port that was chosen.
+	Addr() string
+	Close() error
+}
+
+// Network dials and listens: TCP, Unix or a Memory.
+type Network interface {
+	// Dial connects and waits for the other side's preface. ctx bounds the attempt besides Options.DialTimeout.
+	Dial(ctx context.Context, addr string) (Link, error)
+	Listen(addr string) (Listener, error)
+}
+
+// Options bounds a link. Zero values give the defaults.
+type Options struct {
+	// Protocol is what is spoken on the link; both sides must name the same.
+	Protocol Protocol
+	// MaxFrame is the longest frame in bytes, both ways. Default 64 MiB.
+	MaxFrame int
+	// SendQueue is how many bytes may wait to be sent; one frame always fits. Default 8 MiB.
+	SendQueue int
+	// DialTimeout bounds connecting and the preface; also the wait for an
+	// accepted link's preface. Default 10 s.
+	DialTimeout time.Duration
+	// SendTimeout breaks a link whose other side does not read. Default 60 s.
+	SendTimeout time.Duration
+	// KeepAlive is TCP's probe interval. Default 30 s.
+	KeepAlive time.Duration
+}
+
+// Protocol says what is spoken on a link.
+type Protocol byte
+
+// The protocols of the project.
+const (
+	ProtocolChannel Protocol = 'C' // message channels between queue managers
+	ProtocolLocal   Protocol = 'L' // local applications on qm.sock
+)
+
+// Errors of links. They come wrapped with the operation and the address.
+var (
+	// ErrForeign: the other side does not speak this protocol.
+	ErrForeign = errors.New("not a situationd link")
+	// ErrVersion: the other side speaks another version of the framing.
+	ErrVersion = errors.New("other version of the link protocol")
+	// ErrTooLong: a frame is longer than MaxFrame.
+	ErrTooLong = errors.New("frame too long")
+	// ErrFull: the send queue has no room.
+	ErrFull = errors.New("send queue full")
+	// ErrSlow: the other side did not read for SendTimeout.
+	ErrSlow = errors.New("other side does not read")
+	// ErrClosed: the link or listener was closed on this side.
+	ErrClosed = errors.New("link closed")
+)
