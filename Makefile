@@ -1,0 +1,44 @@
+# What CI runs, one word each. `make help` lists the words.
+export CGO_ENABLED ?= 0
+GO ?= go
+BIN := bin
+LINT_VERSION := v2.15.0
+FUZZTIME ?= 20s
+SEEDS ?= 500
+
+.PHONY: help build test race integration lint fuzz sim bench demo
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
+
+build: ## the static binary in bin/
+	$(GO) build -trimpath -o $(BIN)/situationd ./cmd/situationd
+
+test: ## the tests that need nothing but Go
+	$(GO) test ./...
+
+race: ## the same under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+integration: ## the tests that need Debian's prometheus and prometheus-alertmanager
+	$(GO) test -tags integration ./...
+
+lint: $(BIN)/golangci-lint ## vet, format and linter
+	$(GO) vet ./...
+	test -z "$$(gofmt -l cmd actions mqengine redistribute situations)"
+	$(BIN)/golangci-lint run ./...
+
+$(BIN)/golangci-lint:
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+fuzz: ## every fuzz target for FUZZTIME
+	.ci/fuzz $(FUZZTIME)
+
+sim: ## SEEDS seeds of the simulated cluster
+	$(GO) test ./mqengine/enginetest -count=1 -run Sim -sim.seeds=$(SEEDS)
+
+bench: ## the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+demo: build ## the main job, start to end
+	$(BIN)/situationd demo
