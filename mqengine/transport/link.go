@@ -3,19 +3,18 @@ package transport
 import (
 	"context"
 	"errors"
-	"time"
 )
 
 // Link is one connection that carries frames both ways. Send and Offer are safe
 // for concurrent use; Receive belongs to one goroutine; Close may be called by any
 // and unblocks the others.
 type Link interface {
-	// Send queues a frame. It copies the frame and blocks while the send queue is
-	// full, at most Options.SendTimeout; after that the link is broken.
-	Send(frame []byte) error
+	// Send queues a frame, given in one or several parts. It copies them and blocks while the
+	// send queue is full, at most Options.SendTimeout; after that the link is broken.
+	Send(frame ...[]byte) error
 	// Offer is Send that never blocks: ErrFull when the queue has no room, and
 	// the link stays as it was.
-	Offer(frame []byte) error
+	Offer(frame ...[]byte) error
 	// Receive gives the next frame, which is the caller's to keep. io.EOF tells of an
 	// orderly end by the other side. On an accepted link the first Receive also checks the preface.
 	Receive() ([]byte, error)
@@ -48,32 +47,6 @@ type Network interface {
 	Dial(ctx context.Context, addr string) (Link, error)
 	Listen(addr string) (Listener, error)
 }
-
-// Options bounds a link. Zero values give the defaults.
-type Options struct {
-	// Protocol is what is spoken on the link; both sides must name the same.
-	Protocol Protocol
-	// MaxFrame is the longest frame in bytes, both ways. Default 64 MiB.
-	MaxFrame int
-	// SendQueue is how many bytes may wait to be sent; one frame always fits. Default 8 MiB.
-	SendQueue int
-	// DialTimeout bounds connecting and the preface; also the wait for an
-	// accepted link's preface. Default 10 s.
-	DialTimeout time.Duration
-	// SendTimeout breaks a link whose other side does not read. Default 60 s.
-	SendTimeout time.Duration
-	// KeepAlive is TCP's probe interval. Default 30 s.
-	KeepAlive time.Duration
-}
-
-// Protocol says what is spoken on a link.
-type Protocol byte
-
-// The protocols of the project.
-const (
-	ProtocolChannel Protocol = 'C' // message channels between queue managers
-	ProtocolLocal   Protocol = 'L' // local applications on qm.sock
-)
 
 // Errors of links. They come wrapped with the operation and the address.
 var (

@@ -1,0 +1,216 @@
+package transport
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// closeGrace is how long Close lets queued frames go out.
+const closeGrace = time.Second
+
+// keepBuffer is the largest send buffer that an idle link keeps.
+const keepBuffer = 256 << 10
+
+// conn is a Link over any stream. One goroutine writes what Send and Offer
+// queued, all that waits in one write, so that frames of one turn share a system call.
+type conn struct {
+	nc     net.Conn
+	opt    Options
+	name   string
+	peer   Peer
+	known  bool // peer is
+	r      *bufio.Reader
+	server bool // the preface has yet to be checked by the first Receive
+	writer sync.WaitGroup
+
+	mu      sync.Mutex
+	work    sync.Cond // the writer waits: something is queued, or the link ends
+	room    sync.Cond // senders wait: bytes left the queue, or the link ended
+	queue   []byte
+	spare   []byte
+	writing int // bytes of the write in progress
+	held    bool
+	closing bool
+	err     error // why nothing can be sent any more
+}
+
+// newConn makes a link of a connection. The writer of an accepted one starts
+// only after the other side's preface was seen: a foreign caller gets no byte of ours.
+func newConn(nc net.Conn, opt Options, name string, server bool) *conn {
+	c := &conn{nc: nc, opt: opt, name: name, r: bufio.NewReaderSize(nc, 16<<10), server: server, held: server}
+	c.work.L, c.room.L = &c.mu, &c.mu
+	c.queue = appendPreface(nil, opt.Protocol)
+	c.writer.Go(c.write)
+	return c
+}
+
+// greet is the dialling side's half of the preface.
+func (c *conn) greet(deadline time.Time) error {
+	if err := c.nc.SetReadDeadline(deadline); err != nil {
+		return err
+	}
+	if err := readPreface(c.r, c.opt.Protocol); err != nil {
+		if err == io.EOF {
+			err = fmt.Errorf("%w: it closed the connection at once", ErrForeign)
+		}
+		return err
+	}
+	return c.nc.SetReadDeadline(time.Time{})
+}
+
+// welcome is the accepting side's half.
+func (c *conn) welcome() error {
+	if err := c.greet(time.Now().Add(c.opt.DialTimeout)); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.held = false
+	c.mu.Unlock()
+	c.work.Signal()
+	return nil
+}
+
+func (c *conn) Receive() ([]byte, error) {
+	if c.server {
+		if err := c.welcome(); err != nil {
+			return nil, c.broken("preface", err)
+		}
+		c.server = false
+	}
+	frame, err := readFrame(c.r, c.opt.MaxFrame)
+	if err == io.EOF && !c.closed() {
+		return nil, io.EOF
+	}
+	if err != nil {
+		return nil, c.broken("receive", err)
+	}
+	return frame, nil
+}
+
+func (c *conn) Send(frame ...[]byte) error  { return c.enqueue(frame, true) }
+func (c *conn) Offer(frame ...[]byte) error { return c.enqueue(frame, false) }
+
+func (c *conn) enqueue(frame [][]byte, wait bool) error {
+	size := frameSize(frame)
+	if size > c.opt.MaxFrame {
+		return fmt.Errorf("send to %s: %w: %d bytes, the limit is %d", c.name, ErrTooLong, size, c.opt.MaxFrame)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.err == nil && !c.closing && !c.fits(size+frameHeader) {
+		if !wait {
+			return fmt.Errorf("send to %s: %w", c.name, ErrFull)
+		}
+		c.room.Wait()
+	}
+	if c.err != nil {
+		return c.err
+	}
+	if c.closing {
+		return fmt.Errorf("send to %s: %w", c.name, ErrClosed)
+	}
+	c.queue = appendFrame(c.queue, size, frame)
+	c.work.Signal()
+	return nil
+}
+
+// fits: an empty queue takes any frame, so that SendQueue may be smaller than MaxFrame.
+func (c *conn) fits(n int) bool {
+	waiting := len(c.queue) + c.writing
+	return waiting == 0 || waiting+n <= c.opt.SendQueue
+}
+
+// write is the writer's goroutine.
+func (c *conn) write() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		for c.err == nil && !c.closing && (c.held || len(c.queue) == 0) {
+			c.work.Wait()
+		}
+		if c.err != nil || len(c.queue) == 0 || c.held {
+			return
+		}
+		c.writeOnce()
+	}
+}
+
+// writeOnce writes everything that is queued. The lock is free meanwhile.
+func (c *conn) writeOnce() {
+	out := c.queue
+	c.queue, c.spare, c.writing = c.spare, nil, len(out)
+	limit := c.opt.SendTimeout
+	if c.closing {
+		limit = closeGrace
+	}
+	err := c.nc.SetWriteDeadline(time.Now().Add(limit))
+	c.mu.Unlock()
+	if err == nil {
+		_, err = c.nc.Write(out)
+	}
+	c.mu.Lock()
+	c.writing = 0
+	if cap(out) <= keepBuffer {
+		c.spare = out[:0]
+	}
+	if err != nil && c.err == nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = ErrSlow
+		}
+		c.err = fmt.Errorf("send to %s: %w", c.name, err)
+	}
+	c.room.Broadcast()
+}
+
+// Close ends the link. A second Close waits for the first.
+func (c *conn) Close() error {
+	c.mu.Lock()
+	if !c.closing {
+		c.closing = true
+		if c.writing > 0 {
+			// The writer set a longer deadline before it knew.
+			_ = c.nc.SetWriteDeadline(time.Now().Add(closeGrace))
+		}
+	}
+	c.mu.Unlock()
+	c.work.Signal()
+	c.room.Broadcast()
+	c.writer.Wait()
+	err := c.nc.Close()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (c *conn) closed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing
+}
+
+// broken notes that the link cannot go on, so that senders learn of it too.
+func (c *conn) broken(op string, err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		err = ErrClosed
+	}
+	err = fmt.Errorf("%s from %s: %w", op, c.name, err)
+	if c.err == nil {
+		c.err = err
+	}
+	c.work.Signal()
+	c.room.Broadcast()
+	return err
+}
+
+func (c *conn) RemoteAddr() string { return c.name }
+
+func (c *conn) Peer() (Peer, bool) { return c.peer, c.known }

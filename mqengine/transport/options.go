@@ -1,0 +1,48 @@
+package transport
+
+import "time"
+
+// Options bounds a link. Zero values give the defaults.
+type Options struct {
+	// Protocol is what is spoken on the link; both sides must name the same.
+	Protocol Protocol
+	// MaxFrame is the longest frame in bytes, both ways. Default 64 MiB.
+	MaxFrame int
+	// SendQueue is how many bytes may wait to be sent; one frame always fits. Default 8 MiB.
+	SendQueue int
+	// DialTimeout bounds connecting and the preface; also the wait for an
+	// accepted link's preface. Default 10 s.
+	DialTimeout time.Duration
+	// SendTimeout breaks a link whose other side does not read. Default 60 s.
+	SendTimeout time.Duration
+	// KeepAlive is TCP's probe interval. Default 30 s.
+	KeepAlive time.Duration
+}
+
+// Protocol says what is spoken on a link.
+type Protocol byte
+
+// The protocols of the project.
+const (
+	ProtocolChannel Protocol = 'C' // message channels between queue managers
+	ProtocolLocal   Protocol = 'L' // local applications on qm.sock
+)
+
+func (o Options) withDefaults() Options {
+	if o.MaxFrame <= 0 {
+		o.MaxFrame = 64 << 20
+	}
+	if o.SendQueue <= 0 {
+		o.SendQueue = 8 << 20
+	}
+	if o.DialTimeout <= 0 {
+		o.DialTimeout = 10 * time.Second
+	}
+	if o.SendTimeout <= 0 {
+		o.SendTimeout = 60 * time.Second
+	}
+	if o.KeepAlive <= 0 {
+		o.KeepAlive = 30 * time.Second
+	}
+	return o
+}
