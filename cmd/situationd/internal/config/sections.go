@@ -1,0 +1,119 @@
+package config
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+func (l *loader) http(n *yaml.Node) {
+	h := &HTTP{}
+	l.mapping(n, "http",
+		key{"listen", func(v *yaml.Node) { l.address(v, "listen", &h.Listen) }},
+		key{"web_config", func(v *yaml.Node) {
+			if v.Kind == yaml.ScalarNode && v.Value == "" {
+				return // the empty string is the documented way to say none
+			}
+			if file, ok := l.existing(v, "web_config"); ok {
+				h.WebConfig = file
+			}
+		}},
+	)
+	if h.Listen == "" && n.Kind == yaml.MappingNode && !l.failed() {
+		l.errorf(n, "missing", `write listen: "127.0.0.1:9420"`, "http has no listen address")
+	}
+	if host, _, err := net.SplitHostPort(h.Listen); err == nil && h.WebConfig == "" && !loopback(host) {
+		l.warnf(n, "open", "name a web_config with users or certificates", "the port %s is open to other hosts without a web_config", h.Listen)
+	}
+	l.cfg.HTTP = h
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+func (l *loader) alertmanagers(n *yaml.Node) {
+	l.list(n, "alertmanagers", func(item *yaml.Node) {
+		var address string
+		l.mapping(item, "an alertmanager", key{"url", func(v *yaml.Node) { address, _ = l.httpURL(v, "url") }})
+		if address == "" {
+			if !l.failed() {
+				l.errorf(item, "missing", "", "an alertmanager has no url")
+			}
+			return
+		}
+		l.cfg.Alertmanagers = append(l.cfg.Alertmanagers, address)
+	})
+}
+
+// peers are refused rather than ignored: with them the daemon would be expected
+// to ask before it lowers anything.
+func (l *loader) peers(n *yaml.Node) {
+	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+		return
+	}
+	l.errorf(n, "later", "remove the key; the last-instance guard works without peers", "peers are %v", ErrLater)
+}
+
+func (l *loader) journal(n *yaml.Node) {
+	l.mapping(n, "journal",
+		key{"path", func(v *yaml.Node) {
+			if path, ok := l.text(v, "path"); ok {
+				l.cfg.Journal.Path = filepath.Clean(path)
+			}
+		}},
+		key{"on_failure", func(v *yaml.Node) { l.choice(v, "on_failure", &l.cfg.Journal.OnFailure, "refuse", "warn") }},
+	)
+}
+
+func (l *loader) exec(n *yaml.Node) {
+	l.mapping(n, "exec", key{"allow", func(v *yaml.Node) {
+		l.list(v, "allow", func(item *yaml.Node) {
+			text, ok := l.text(item, "a program or folder")
+			if !ok {
+				return
+			}
+			path := l.abs(text)
+			if _, err := os.Stat(path); err != nil {
+				l.warnf(item, "file", "", "there is no file or folder %s", path)
+			}
+			l.cfg.ExecAllow = append(l.cfg.ExecAllow, path)
+		})
+	}})
+}
+
+func (l *loader) mqsc(n *yaml.Node) {
+	l.mapping(n, "mqsc", key{"allow", func(v *yaml.Node) {
+		l.list(v, "allow", func(item *yaml.Node) {
+			if verb, ok := l.text(item, "an MQSC verb"); ok {
+				l.cfg.MQSCAllow = append(l.cfg.MQSCAllow, strings.ToUpper(verb))
+			}
+		})
+	}})
+}
+
+func (l *loader) limits(n *yaml.Node) {
+	l.mapping(n, "limits",
+		key{"budget", func(v *yaml.Node) { l.number(v, "budget", 1, 100000, &l.cfg.Limits.Budget) }},
+		key{"breaker", func(v *yaml.Node) {
+			if word, ok := l.text(v, "breaker"); ok && word != "off" {
+				l.errorf(v, "later", "write breaker: off", "a breaker is %v", ErrLater)
+			}
+		}},
+		key{"ledger_ttl", func(v *yaml.Node) { l.duration(v, "ledger_ttl", time.Second, &l.cfg.Limits.LedgerTTL) }},
+	)
+}
+
+func (l *loader) log(n *yaml.Node) {
+	l.mapping(n, "log",
+		key{"level", func(v *yaml.Node) {
+			l.choice(v, "level", &l.cfg.Log.Level, "trace", "debug", "info", "warn", "error")
+		}},
+		key{"format", func(v *yaml.Node) { l.choice(v, "format", &l.cfg.Log.Format, "text", "json") }},
+	)
+}
