@@ -33,8 +33,9 @@ const (
 	VerbRedistribute Verb = "redistribute"
 	VerbExec         Verb = "exec"  // Args
 	VerbEvent        Verb = "event" // Value: the universal message
-	// VerbRevert withdraws the claims that the open edge of the same situation
-	// and item made: what we changed ourselves goes back to what was found.
+	// VerbRevert withdraws the claims that stand under this action's ClaimKey:
+	// what we changed ourselves goes back to what was found. Without a claim it
+	// does nothing.
 	VerbRevert Verb = "revert"
 )
 
@@ -44,7 +45,9 @@ type Action struct {
 	Value string
 	Args  []string // exec: program and arguments, unexpanded
 	// Claim: on_clear revert or availability gives the value back, so the value found is remembered.
-	Claim     bool
+	Claim bool
+	// ClaimName is the name claims are kept under, empty for the situation's own; see ClaimKey.
+	ClaimName string
 	AllowLast bool
 	UseQ      string // "any" or ""
 	OnlyIf    *Formula
@@ -65,6 +68,19 @@ type Intent struct {
 	Actions []Action
 	// Interval is the situation's sample interval: dwell and retry are counted in it.
 	Interval time.Duration
-	// Row is the sample that decided, for guards and substitution.
+	// Row is the sample that decided, for guards and substitution. Its Env is nil
+	// if there was none: a situation was removed and its claims go back.
 	Row Row
+	// Reason says why beyond the edge, for the journal: "situation removed"; else empty.
+	Reason string
+}
+
+// ClaimKey is the key under which this action's claim is kept: the two
+// situations of an availability share one, so that what the first found is what
+// is given back whichever of them acted last.
+func (a *Action) ClaimKey(k Key) Key {
+	if a.ClaimName != "" {
+		k.Situation = a.ClaimName
+	}
+	return k
 }

@@ -1,0 +1,111 @@
+package situations
+
+import (
+	"time"
+)
+
+// File is the text of one rule file, as its reader found it.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// RuleSet is what the rule files of a daemon say, checked and compiled. Immutable.
+type RuleSet struct {
+	// Situations in the order of the files; an availability stands as its two situations.
+	Situations []*Situation
+	Files      []string
+	// Revision is a digest of the texts: equal texts have equal revisions.
+	Revision string
+}
+
+// Situation is one rule, checked and compiled. Immutable.
+type Situation struct {
+	Name        string
+	Description string
+	Enabled     bool
+	Watch       Watch
+	Schedule    Schedule
+	// Distribution says on which queue managers the situation is sampled.
+	Distribution Names
+	FirstItem    bool // act_on: first_item
+	ActAgain     ActAgain
+	Formula      *Formula
+	Recovery     *Formula // nil: recovered when the formula is false
+	For          Persistence
+	ClearFor     Persistence
+	Actions      []Action
+	OnClear      []Action
+	Alert        *Alert
+	// Availability is the name of the short form that this situation came from, else empty.
+	Availability string
+	File         string
+	Line, Column int
+
+	formulaAt *place // where the formula stands, for the checks across situations
+	actionsAt []*place
+}
+
+// ActAgain says whether an open situation acts more than once.
+type ActAgain struct {
+	EverySample bool
+	After       time.Duration // 0: only after it was false
+}
+
+// Persistence is how long a condition must hold: so many samples or so long.
+type Persistence struct {
+	Samples  int // at least 1
+	Duration time.Duration
+}
+
+// Watch selects the items of a situation.
+type Watch struct {
+	Queue   Names
+	Cluster Names // empty: clustered or not
+}
+
+// Alert is what a situation tells Alertmanager while it is open.
+type Alert struct {
+	Severity    string
+	Summary     string
+	Description string
+	Runbook     string
+	Labels      []Label // sorted by name
+}
+
+// Label is one label of an alert.
+type Label struct{ Name, Value string }
+
+// Runs reports whether the situation is sampled on this queue manager.
+func (s *Situation) Runs(qmgr string) bool {
+	return s.Enabled && s.Distribution.Match(qmgr)
+}
+
+// Claims is the name under which the situation's actions remember what they
+// found, or empty if none of them does.
+func (s *Situation) Claims() string {
+	for _, list := range [2][]Action{s.Actions, s.OnClear} {
+		for i := range list {
+			if list[i].Claim {
+				return list[i].ClaimKey(Key{Situation: s.Name}).Situation
+			}
+		}
+	}
+	return ""
+}
+
+// NeverRedistribute reports whether a rule says `redistribute: never` for this
+// queue, which wins over every other rule.
+func (rs *RuleSet) NeverRedistribute(qmgr string, row *Row) bool {
+	for _, s := range rs.Situations {
+		if !s.Runs(qmgr) {
+			continue
+		}
+		for i := range s.Actions {
+			if s.Actions[i].Never && s.Watch.Match(row) {
+				return true
+			}
+		}
+	}
+	return false
+}
