@@ -1,0 +1,55 @@
+package object
+
+// qmgrAttrs are the attributes of the queue manager itself.
+var qmgrAttrs = []Attr{
+	{Keyword: "QMNAME", Kinds: Of(QMgr), Type: Name, MaxLen: MaxName, Key: true, Doc: "The queue manager's name."},
+
+	qmgrSwitch("ACCTCONO", "Whether applications may override accounting settings."),
+	{Keyword: "ACCTINT", Kinds: Of(QMgr), Type: Int, Max: 604800, Default: "1800", Doc: "Seconds between accounting records."},
+	{Keyword: "ACCTMQI", Kinds: Of(QMgr), Type: Enum, Values: []string{"OFF", "ON"}, Default: "OFF", Doc: "Accounting of MQI calls."},
+	{Keyword: "ACCTQ", Kinds: Of(QMgr), Type: Enum, Values: []string{"OFF", "ON", "NONE"}, Default: "OFF", Doc: "Accounting of queues that say ACCTQ(QMGR)."},
+	{Keyword: "ACTIVREC", Kinds: Of(QMgr), Type: Enum, Values: []string{"MSG", "QUEUE", "DISABLED"}, Default: "MSG", Doc: "Activity reports."},
+	qmgrSwitch("ACTVCONO", "Whether applications may override ACTVTRC."),
+	{Keyword: "ACTVTRC", Kinds: Of(QMgr), Type: Enum, Values: []string{"OFF", "ON"}, Default: "OFF", Doc: "Application activity trace."},
+	qmgrSwitch("AUTHOREV", "Authorization events."),
+	qmgrSwitch("CHAD", "Automatic definition of receivers."),
+	qmgrSwitch("CHADEV", "Events of such definitions."),
+	{Keyword: "CHLAUTH", Kinds: Of(QMgr), Type: Enum, Values: disEnabled, Default: "DISABLED", Doc: "Channel authentication records; there are none here, hence DISABLED."},
+	{Keyword: "CHLEV", Kinds: Of(QMgr), Type: Enum, Values: []string{"DISABLED", "ENABLED", "EXCEPTION"}, Default: "DISABLED", Doc: "Channel events."},
+	{Keyword: "CMDEV", Kinds: Of(QMgr), Type: Enum, Values: []string{"DISABLED", "ENABLED", "NODISPLAY"}, Default: "DISABLED", Doc: "Command events."},
+	{Keyword: "CMDLEVEL", Kinds: Of(QMgr), Type: Int, Max: 9999, Default: "930", ReadOnly: true, Doc: "Level of commands: that of the release whose behaviour is modelled."},
+	{Keyword: "COMMANDQ", Kinds: Of(QMgr), Type: Name, MaxLen: MaxName, Default: "SYSTEM.ADMIN.COMMAND.QUEUE", ReadOnly: true, Doc: "Queue of commands in PCF."},
+	qmgrSwitch("CONFIGEV", "Configuration events."),
+	{Keyword: "CONNAUTH", Kinds: Of(QMgr), Type: Name, MaxLen: MaxName, Doc: "Authentication record of connections; kept and shown."},
+	{Keyword: "DEADQ", Kinds: Of(QMgr), Type: Name, MaxLen: MaxName, Doc: "The dead-letter queue; blank for none: an undeliverable message then stops its channel."},
+	{Keyword: "DEFXMITQ", Kinds: Of(QMgr), Type: Name, MaxLen: MaxName, Doc: "Transmission queue for queue managers that nothing else resolves."},
+	{Keyword: "DISTL", Kinds: Of(QMgr), Type: Enum, Values: noYes, Default: "YES", ReadOnly: true, Doc: "Distribution lists."},
+	qmgrSwitch("INHIBTEV", "Events of inhibited puts and gets."),
+	{Keyword: "IPADDRV", Kinds: Of(QMgr), Type: Enum, Values: []string{"IPV4", "IPV6"}, Default: "IPV4", Doc: "Preferred version of IP addresses."},
+	qmgrSwitch("LOCALEV", "Events of local errors."),
+	qmgrSwitch("LOGGEREV", "Events of recovery logs."),
+	{Keyword: "MARKINT", Kinds: Of(QMgr), Type: Int, Max: maxCount, Words: []Word{{"NOLIMIT", -1}}, Default: "5000", Doc: "Milliseconds that a browse mark lasts."},
+	{Keyword: "MAXHANDS", Kinds: Of(QMgr), Type: Int, Max: maxCount, Default: "256", Doc: "Most handles of one connection."},
+	{Keyword: "MAXMSGL", Kinds: Of(QMgr), Type: Int, Min: 32768, Max: maxMsgLen, Default: "4194304", Doc: "Longest message of any queue."},
+	{Keyword: "MAXPROPL", Kinds: Of(QMgr), Type: Int, Max: maxMsgLen, Words: []Word{{"NOLIMIT", -1}}, Default: "NOLIMIT", Doc: "Most bytes of properties of one message."},
+	{Keyword: "MAXPRTY", Kinds: Of(QMgr), Type: Int, Max: 9, Default: "9", ReadOnly: true, Doc: "Highest priority."},
+	{Keyword: "MAXUMSGS", Kinds: Of(QMgr), Type: Int, Min: 1, Max: maxCount, Default: "10000", Doc: "Most messages in one unit of work."},
+	{Keyword: "MONCHL", Kinds: Of(QMgr), Type: Enum, Values: []string{"OFF", "NONE", "LOW", "MEDIUM", "HIGH"}, Default: "OFF", Doc: "Online monitoring of channels that say MONCHL(QMGR)."},
+	{Keyword: "MONQ", Kinds: Of(QMgr), Type: Enum, Values: []string{"OFF", "NONE", "LOW", "MEDIUM", "HIGH"}, Default: "OFF", Doc: "Online monitoring of queues that say MONQ(QMGR)."},
+	{Keyword: "PARENT", Kinds: Of(QMgr), Type: Name, MaxLen: MaxName, ReadOnly: true, Doc: "Parent in a publish/subscribe hierarchy; there are none here."},
+	qmgrSwitch("PERFMEV", "Performance events: without it no queue-depth events."),
+	{Keyword: "PLATFORM", Kinds: Of(QMgr), Type: Enum, Values: []string{"UNIX"}, Default: "UNIX", ReadOnly: true, Doc: "Platform."},
+	{Keyword: "QMID", Kinds: Of(QMgr), Type: String, MaxLen: MaxName, ReadOnly: true, Doc: "Identifier that tells queue managers of one name apart."},
+	qmgrSwitch("REMOTEEV", "Events of remote errors."),
+	{Keyword: "SSLKEYR", Kinds: Of(QMgr), Type: String, MaxLen: 256, Doc: "Folder with cert.pem, key.pem and ca.pem."},
+	{Keyword: "STATCHL", Kinds: Of(QMgr), Type: Enum, Values: []string{"OFF", "NONE", "LOW", "MEDIUM", "HIGH"}, Default: "OFF", Doc: "Statistics of channels that say STATCHL(QMGR)."},
+	{Keyword: "STATQ", Kinds: Of(QMgr), Type: Enum, Values: []string{"OFF", "ON", "NONE"}, Default: "OFF", Doc: "Statistics of queues that say STATQ(QMGR)."},
+	{Keyword: "STRSTPEV", Kinds: Of(QMgr), Type: Enum, Values: disEnabled, Default: "ENABLED", Doc: "Start and stop events."},
+	{Keyword: "SYNCPT", Kinds: Of(QMgr), Type: Flag, Default: "SYNCPT", ReadOnly: true, Doc: "Syncpoints are there."},
+	{Keyword: "TRIGINT", Kinds: Of(QMgr), Type: Int, Max: maxCount, Default: "999999999", Doc: "Milliseconds after which TRIGTYPE(FIRST) triggers again."},
+	{Keyword: "VERSION", Kinds: Of(QMgr), Type: String, MaxLen: 8, Default: "09030000", ReadOnly: true, Doc: "Version of the release whose behaviour is modelled."},
+}
+
+func qmgrSwitch(keyword, doc string) Attr {
+	return Attr{Keyword: keyword, Kinds: Of(QMgr), Type: Enum, Values: disEnabled, Default: "DISABLED", Doc: doc}
+}

@@ -1,0 +1,4 @@
+package object
+
+// statusAttrs are what status displays show.
+var statusAttrs = []Attr{}
