@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"situations":                      {},
 	"actions":                         {"situations"},
 	"redistribute":                    {},
-	"cmd/situationd/internal/config":  {"situations", "actions"},
+	"cmd/situationd/internal/config":  {"situations", "mqengine/object"},
 	"cmd/situationd/internal/httpapi": {"situations", "actions", "redistribute"},
 	"cmd/situationd/internal/adapt": {
 		"situations", "actions", "redistribute", "mqengine", "mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/qmgr",

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/situationd/situationd/situations"
 )
 
 // folder makes a folder with the files that the daemon files of the tests name.
@@ -117,7 +119,7 @@ func TestParse_Mistakes_AreToldWithPositionAndFix(t *testing.T) {
 		{"queue_manager: {name: QM2}\n", "1:1: error: the file names no rules [missing]"},
 		{"queue_manager: {nam: QM2}\nrules: [rules.yaml]\n", "1:17: error: queue_manager has no key nam; did you mean name? [unknown-key]"},
 		{"queue_manager: {connect: local}\nrules: [rules.yaml]\n", "1:16: error: queue_manager has no name [missing]"},
-		{"queue_manager: {name: Q M}\nrules: [rules.yaml]\n", "1:23: error: a queue manager's name has letters, digits and . _ / % only, not ' ' [name]"},
+		{"queue_manager: {name: Q M}\nrules: [rules.yaml]\n", "1:23: error: the name \"Q M\" holds ' ': only A-Z a-z 0-9 . / _ % are allowed [name]"},
 		{"queue_manager: {name: QM2, connect: mqweb}\nrules: [rules.yaml]\n", "1:37: error: connect: mqweb is not in this version [later]"},
 		{"queue_manager: {name: QM2, connect: hostd}\nrules: [rules.yaml]\n", "1:37: error: connect is one of hosted, local, mqweb, runmqsc, not hostd; did you mean hosted? [unknown-value]"},
 		{"queue_manager: {name: QM2, hosted: {listen: \"127.0.0.1:1\"}}\nrules: [rules.yaml]\n", "1:36: error: hosted has no effect with connect: local [connect]"},
@@ -144,7 +146,7 @@ func TestParse_Mistakes_AreToldWithPositionAndFix(t *testing.T) {
 			t.Errorf("%q: %v", c.text, problems)
 			continue
 		}
-		if got := strings.TrimPrefix(problems[0].Error(), file+":"); got != c.want {
+		if got := strings.TrimPrefix(problems[0].String(), file+":"); got != c.want {
 			t.Errorf("%q:\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
@@ -154,7 +156,7 @@ func TestParse_OpenPort_Warns(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	cfg, problems := Parse(filepath.Join(dir, "d.yaml"), []byte("queue_manager: {name: QM2}\nrules: [rules.yaml]\nhttp: {listen: \"0.0.0.0:9420\"}\n"))
-	if cfg == nil || len(problems) != 1 || problems[0].Severity != "warning" || problems[0].Code != "open" {
+	if cfg == nil || len(problems) != 1 || problems[0].Severity != situations.SeverityWarning || problems[0].Code != "open" {
 		t.Errorf("%v", problems)
 	}
 }
@@ -209,7 +211,7 @@ func FuzzParse(f *testing.F) {
 		cfg, problems := Parse("d.yaml", text)
 		failed := false
 		for _, p := range problems {
-			failed = failed || p.Severity == "error"
+			failed = failed || p.Severity == situations.SeverityError
 			if p.Line < 1 || p.Column < 1 || p.Message == "" {
 				t.Errorf("problem without place or text: %+v", p)
 			}

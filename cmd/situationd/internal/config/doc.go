@@ -2,7 +2,7 @@
 // manager it stands beside and how it meets it, the rule files, the places of
 // its state, and the few limits. Reading is strict: an unknown key, a value
 // that cannot be, or a file that is not there is a problem with its position
-// and the fix. It also knows the places of the data folder.
+// and the fix.
 //
 // The package reads files and nothing else; it starts no goroutines.
 package config

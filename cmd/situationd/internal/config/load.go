@@ -14,6 +14,9 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/situationd/situationd/mqengine/object"
+	"github.com/situationd/situationd/situations"
 )
 
 // maxFileSize bounds a daemon file.
@@ -24,7 +27,7 @@ var ErrLater = errors.New("not in this version")
 
 // Load reads a daemon file from disk. The error is set when the file cannot be
 // read at all; otherwise the problems say whether the configuration is usable.
-func Load(name string) (*Config, []Problem, error) {
+func Load(name string) (*Config, []situations.Problem, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, nil, err
@@ -43,7 +46,7 @@ func Load(name string) (*Config, []Problem, error) {
 
 // Parse checks the text of a daemon file. Paths in it are relative to the
 // folder of name. The configuration is nil if there is an error among the problems.
-func Parse(name string, text []byte) (*Config, []Problem) {
+func Parse(name string, text []byte) (*Config, []situations.Problem) {
 	r := &reader{file: name, lines: strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")}
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -135,7 +138,7 @@ func (l *loader) queueManager(n *yaml.Node) {
 			if !ok {
 				return
 			}
-			if err := CheckName(name); err != nil {
+			if err := checkName(name); err != nil {
 				l.errorf(v, "name", "", "%v", err)
 				return
 			}
@@ -291,4 +294,12 @@ func (l *loader) httpURL(n *yaml.Node, what string) (string, bool) {
 		return "", false
 	}
 	return strings.TrimSuffix(value, "/"), true
+}
+
+// checkName says why a text cannot name a queue manager that has a folder.
+func checkName(name string) error {
+	if name == "." || name == ".." {
+		return fmt.Errorf("a queue manager cannot be called %q", name)
+	}
+	return object.CheckName(object.QMgr, name)
 }

@@ -5,41 +5,29 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/situationd/situationd/situations"
 )
-
-// Problem is one thing wrong in a file, where it is, and how to put it right.
-type Problem struct {
-	File     string   `json:"file"`
-	Line     int      `json:"line"`
-	Column   int      `json:"column"`
-	Length   int      `json:"length"`
-	Code     string   `json:"code"`
-	Severity string   `json:"severity"` // error or warning
-	Message  string   `json:"message"`
-	Help     []string `json:"help"`
-	Source   string   `json:"-"` // the line itself
-}
-
-// Error is the problem's first line, which greps and opens in an editor.
-func (p Problem) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", p.File, p.Line, p.Column, p.Severity, p.Message, p.Code)
-}
 
 // maxProblems is how many problems of a file are told at once.
 const maxProblems = 20
 
-// reader walks the nodes of one file and collects problems.
+// reader walks the nodes of one file and collects problems, in the form that
+// rule files have too.
 type reader struct {
 	file     string
 	lines    []string
-	problems []Problem
+	problems []situations.Problem
 }
 
-func (r *reader) add(n *yaml.Node, severity, code, help, format string, args ...any) {
+func (r *reader) add(n *yaml.Node, severity situations.Severity, code, help, format string, args ...any) {
 	if len(r.problems) >= maxProblems {
 		return
 	}
-	p := Problem{File: r.file, Line: 1, Column: 1, Length: 1, Code: code, Severity: severity, Message: fmt.Sprintf(format, args...), Help: []string{}}
+	p := situations.Problem{
+		File: r.file, Line: 1, Column: 1, Length: 1,
+		Code: code, Severity: severity, Message: bounded(fmt.Sprintf(format, args...)),
+	}
 	if n != nil && n.Line > 0 {
 		p.Line, p.Column = n.Line, n.Column
 		if n.Kind == yaml.ScalarNode && n.Value != "" && !strings.Contains(n.Value, "\n") {
@@ -50,24 +38,26 @@ func (r *reader) add(n *yaml.Node, severity, code, help, format string, args ...
 		p.Source = r.lines[p.Line-1]
 	}
 	if help != "" {
-		p.Help = append(p.Help, help)
+		p.Help = []string{help}
 	}
 	r.problems = append(r.problems, p)
 }
 
+// bounded keeps a message readable when what was typed is very long.
+func bounded(message string) string {
+	const most = 300
+	if runes := []rune(message); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return message
+}
+
 func (r *reader) errorf(n *yaml.Node, code, help, format string, args ...any) {
-	r.add(n, "error", code, help, format, args...)
+	r.add(n, situations.SeverityError, code, help, format, args...)
 }
 
 func (r *reader) warnf(n *yaml.Node, code, help, format string, args ...any) {
-	r.add(n, "warning", code, help, format, args...)
+	r.add(n, situations.SeverityWarning, code, help, format, args...)
 }
 
-func (r *reader) failed() bool {
-	for _, p := range r.problems {
-		if p.Severity == "error" {
-			return true
-		}
-	}
-	return false
-}
+func (r *reader) failed() bool { return situations.HasErrors(r.problems) }
