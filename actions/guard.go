@@ -1,0 +1,148 @@
+package actions
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// Code names what holds an action, as status shows it.
+type Code string
+
+// The codes, in the order in which they are shown.
+const (
+	HoldUnknown      Code = "unknown"          // no fresh sample, or one without the value
+	HoldGrace        Code = "grace"            // just started or reconnected
+	HoldJournal      Code = "journal"          // cannot be written
+	HoldBudget       Code = "budget"           // enough for this minute
+	HoldTrigger      Code = "trigger"          // a trigger queue is left alone
+	HoldFlapping     Code = "flapping"         // the item changes too often
+	HoldDwell        Code = "dwell"            // raised less than two intervals ago
+	HoldRepository   Code = "repository stale" // no full repository can be reached
+	HoldLastInstance Code = "last_instance"    // no other instance could be chosen
+	HoldPeers        Code = "peers"            // another daemon goes first, or cannot be reached
+)
+
+// Hold is one reason for which an action waits. It is decided again on every fresh sample.
+type Hold struct {
+	Code Code
+	Text string // a sentence for a person
+}
+
+// Codes lists the codes of holds.
+func Codes(holds []Hold) []string {
+	out := make([]string, len(holds))
+	for i, h := range holds {
+		out[i] = string(h.Code)
+	}
+	return out
+}
+
+func sentence(holds []Hold) string {
+	texts := make([]string, len(holds))
+	for i, h := range holds {
+		texts[i] = h.Text
+	}
+	return strings.Join(texts, "; ")
+}
+
+// kind is what the guards make of an action.
+type kind int
+
+const (
+	kindFree    kind = iota // event: nothing holds it but the journal
+	kindRaising             // nothing but a person holds it
+	kindNeither             // exec, redistribute
+	kindLowering
+)
+
+// Facts are what one decision looks at: nothing else is asked.
+type Facts struct {
+	Now    time.Time
+	Target Target
+	// Sampled: the last sample succeeded, is not stale, and was asked for after
+	// our last change to the target ended. Present: it has a row of the queue.
+	Sampled, Present bool
+	Row              situations.Row
+	Repository       bool // a full repository can be reached
+	// GraceFrom is the latest start of daemon or queue manager, or reconnect; Grace its length, 0 for none.
+	GraceFrom time.Time
+	Grace     time.Duration
+	// Raised is when an action of ours last raised the target, zero for never.
+	Raised     time.Time
+	Flapping   bool
+	JournalOK  bool
+	BudgetFree bool
+	V6         bool // workload order before MQ 8
+	Claims     *Claims
+}
+
+// Grace gives the length of the start-up grace for a situation: the configured
+// time, or two samples if it is sampled more often than every 5 seconds.
+func Grace(configured, interval time.Duration) time.Duration {
+	const often = 5 * time.Second
+	if interval > 0 && interval < often && 2*interval < configured {
+		return 2 * interval
+	}
+	return configured
+}
+
+// guard lists everything that holds an action of this kind now.
+func guard(f *Facts, k kind, a *situations.Action, lever Lever, interval time.Duration) []Hold {
+	var holds []Hold
+	add := func(c Code, format string, args ...any) {
+		holds = append(holds, Hold{Code: c, Text: fmt.Sprintf(format, args...)})
+	}
+	if k == kindRaising {
+		return nil
+	}
+	if !f.JournalOK {
+		add(HoldJournal, "the journal cannot be written")
+	}
+	if k == kindFree {
+		return holds
+	}
+	if end := f.GraceFrom.Add(f.Grace); f.Grace > 0 && f.Now.Before(end) {
+		add(HoldGrace, "grace of %s after a start or reconnect", f.Grace)
+	}
+	if !f.BudgetFree {
+		add(HoldBudget, "the budget of actions a minute is used up")
+	}
+	if (k == kindLowering || a.Verb == situations.VerbRedistribute) && triggered(&f.Row) {
+		add(HoldTrigger, "%s is a trigger queue", f.Target.Queue)
+	}
+	if k == kindLowering {
+		holds = append(holds, guardLowering(f, a, lever, interval)...)
+	}
+	return holds
+}
+
+func guardLowering(f *Facts, a *situations.Action, lever Lever, interval time.Duration) []Hold {
+	var holds []Hold
+	add := func(c Code, format string, args ...any) {
+		holds = append(holds, Hold{Code: c, Text: fmt.Sprintf(format, args...)})
+	}
+	if f.Flapping {
+		add(HoldFlapping, "the situation changes too often")
+	}
+	if dwell := 2 * interval; !f.Raised.IsZero() && f.Now.Before(f.Raised.Add(dwell)) {
+		add(HoldDwell, "raised at %s, less than two intervals ago", f.Raised.UTC().Format(time.RFC3339))
+	}
+	if len(f.Row.Clusters) > 0 && !f.Repository {
+		add(HoldRepository, "no full repository can be reached")
+	}
+	if a.AllowLast {
+		return holds
+	}
+	switch {
+	case len(f.Row.Clusters) == 0:
+		add(HoldLastInstance, "%s is in no cluster, so it is the only instance", f.Target.Queue)
+	case !f.Row.InstancesKnown:
+		add(HoldLastInstance, "the other instances of %s are not known yet", f.Target.Queue)
+	case ReadyElsewhere(f.Row, lever) == 0:
+		add(HoldLastInstance, "no other instance of %s could be chosen", f.Target.Queue)
+	}
+	return holds
+}

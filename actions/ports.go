@@ -1,0 +1,93 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// Target is what actions are done to: one queue of one queue manager. It has one
+// worker, so nothing ever happens to a queue twice at once.
+type Target struct{ QMgr, Queue string }
+
+// Value is an attribute with its value in MQSC's spelling: PUT DISABLED, CLWLRANK 0.
+type Value struct{ Attr, Value string }
+
+// ErrUnavailable is wrapped by QueueManager and Mover when the queue manager
+// could not be reached: the attempt failed, and the next waits for a sample.
+var ErrUnavailable = errors.New("queue manager not available")
+
+// QueueManager changes and reads queue attributes. The rule "compare before
+// alter" is kept here; an implementation alters what it is told to.
+type QueueManager interface {
+	// Set alters attributes of one queue (typ QLOCAL or QALIAS) in one command.
+	Set(ctx context.Context, queue, typ string, values []Value) error
+	// ReadBack reads the named attributes.
+	ReadBack(ctx context.Context, queue, typ string, attrs []string) ([]Value, error)
+}
+
+// Order asks for stranded messages to be moved.
+type Order struct {
+	Queue       string
+	Base        string // where messages are got from; Queue but for a clustered alias
+	Type        string
+	Lever       Lever // what READY_ELSEWHERE counts
+	EvenIfBound bool
+	Timeout     time.Duration // 0: none
+	Interval    time.Duration // the situation's sample interval
+}
+
+// Outcome says why a run of moving messages ended.
+type Outcome string
+
+// The outcomes of a run.
+const (
+	MoveEmpty     Outcome = "empty"     // verified: depth and uncommitted zero
+	MoveLeft      Outcome = "left"      // messages stay that this run could not or must not move
+	MoveReader    Outcome = "reader"    // a reader is back
+	MoveWaiting   Outcome = "waiting"   // no other instance is ready
+	MoveRefused   Outcome = "refused"   // this queue's definition does not allow it; Reason says what to change
+	MoveCancelled Outcome = "cancelled" // the context ended it at the end of a unit
+	MoveFailed    Outcome = "failed"
+)
+
+// Skipped counts messages that were left where they are, by reason.
+type Skipped struct{ Addressed, Bound, Grouped, Poison, Returned int }
+
+// Moved reports a run, while it goes on and at its end.
+type Moved struct {
+	Outcome   Outcome
+	Reason    string
+	Moved     int
+	Remaining int
+	Skipped   Skipped
+	Rate      float64 // messages a second
+	Err       error   // with MoveFailed
+}
+
+// Mover moves messages of one queue to instances that are served, bounded by
+// the depth at the start. A cancelled ctx ends the run at the end of a unit of
+// work. started is called once, before the first message moves and not at all
+// when there is nothing to do; its error ends the run.
+type Mover interface {
+	Move(ctx context.Context, o Order, started func() error, progress func(Moved)) Moved
+}
+
+// PeerIntent is a lowering that another daemon has published.
+type PeerIntent struct {
+	QMgr, QMID, Queue string
+}
+
+// Peers reads what the other daemons have published. An error means that at
+// least one of them was not reached: then nothing is lowered.
+type Peers interface {
+	Intents(ctx context.Context, queue string) ([]PeerIntent, error)
+}
+
+// Items tells what the situations know of an item that an intent does not say.
+type Items interface {
+	// Flapping says that the item changed too often lately to act on it.
+	Flapping(situations.Key) bool
+}
