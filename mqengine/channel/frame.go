@@ -44,6 +44,9 @@ type Frame struct {
 	QMgr     string // Hello, Accept: the sender of the frame
 	QMID     string
 	Seq      uint64 // Accept, Confirm: last committed; Hello: the next to be sent
+	Batch    uint64 // Batch: its number on this link, from 1; Confirm: the last batch dealt with
+	Reset    bool   // Hello: take Seq as the next one whatever is recorded (RESET CHANNEL)
+	Ping     bool   // Hello: PING CHANNEL; the receiver answers and changes nothing
 	HBInt    int    // seconds; Hello proposes, Accept settles
 	MaxMsgL  int
 	Reason   string // Refuse, Close: a sentence with an AMQ id
