@@ -5,5 +5,9 @@
 // models neither: no circular or linear logging, no media recovery.
 //
 // Pebble is the durable store, Memory its twin with crash semantics for the
-// simulator; storetest is the conformance suite that both pass.
+// simulator; storetest is the conformance suite that both pass. A Committer in
+// front lets many units share a sync.
+//
+// Goroutines: the Committer owns one, which its Close ends and waits for. Those
+// of the database below end with Pebble.Close.
 package store

@@ -78,12 +78,15 @@ func (u *Unit) SetBody(id BodyID) { u.Ops = append(u.Ops, Op{Kind: OpSetBody, Bo
 // DeleteBody removes a body that was written once.
 func (u *Unit) DeleteBody(id BodyID) { u.Ops = append(u.Ops, Op{Kind: OpDeleteBody, Body: id}) }
 
-// Errors of a store. Every other error of Apply is fatal to the queue manager.
+// Errors of a store. Every error of Apply is fatal to the queue manager.
 var (
 	// ErrNoBody is the answer of Body for a number that is not there.
 	ErrNoBody = errors.New("store: no such body")
 	// ErrClosed is the answer after Close.
 	ErrClosed = errors.New("store: closed")
+	// ErrFailed is part of every error after the disk or the database gave up: the
+	// queue manager has to end; what was acknowledged is safe.
+	ErrFailed = errors.New("store: failed")
 	// ErrLowSpace is the answer of Space below the disk reserve.
 	ErrLowSpace = errors.New("store: disk reserve reached")
 )

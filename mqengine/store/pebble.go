@@ -1,0 +1,249 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// lockName is the database's own lock file. The holder of the queue manager has
+// a lock of its own; this one makes a second open in any process fail cleanly.
+const lockName = "LOCK"
+
+// Sizes that keep an empty queue manager small. Memory tables start at 256 KiB
+// and grow to memTable only under load.
+const (
+	memTable    = 16 << 20
+	blockCache  = 2 << 20
+	openFiles   = 256
+	unflushed   = 4  // memory tables that may wait for the disk before Apply waits
+	sublevels   = 24 // overlapping files that a read may have to look into before Apply waits
+	closeWait   = 5 * time.Second
+	spaceMaxAge = 250 * time.Millisecond
+)
+
+// DefaultReserve is how much disk is kept free for gets and for ending in order.
+const DefaultReserve = 64 << 20
+
+// Options says how a Pebble is opened. The zero value is good.
+type Options struct {
+	// FS is the file system; nil is the system's. Tests put faults into it.
+	FS vfs.FS
+	// Reserve is how many bytes stay free: below it Space is ErrLowSpace. 0 is
+	// DefaultReserve, a negative value is no reserve.
+	Reserve int64
+	// MustExist refuses to create a store.
+	MustExist bool
+	// Log takes one line about something that an operator should know; nil drops it.
+	Log func(line string)
+}
+
+// Pebble is the durable Store: one pebble database in one folder.
+//
+// The database must never end the process, which may host other queue managers
+// and the daemon: what it calls fatal fails this store only. Apply then gives
+// ErrFailed, Failed is closed, and the store has to be closed.
+type Pebble struct {
+	dir     string
+	opt     Options
+	guard   *guard
+	db      *pebble.DB
+	lock    *pebble.Lock
+	cache   *pebble.Cache
+	stall   stall
+	failure failure
+
+	reading  sync.RWMutex // held shared by Body; Close waits for it
+	applying sync.Mutex   // one Apply at a time; Close waits for it
+	closed   bool         // written under both
+	loaded   bool         // guarded by applying
+	wedged   bool         // guarded by applying: a panic left the database's locks held
+
+	spaceMu sync.Mutex
+	spaceAt time.Time
+	spaceIs error
+}
+
+var _ Store = (*Pebble)(nil)
+
+// OpenPebble opens the store in dir, or creates it. Errors name the folder.
+func OpenPebble(dir string, opt Options) (*Pebble, error) {
+	if opt.FS == nil {
+		opt.FS = vfs.Default
+	}
+	if opt.Reserve == 0 {
+		opt.Reserve = DefaultReserve
+	}
+	p := &Pebble{dir: dir, opt: opt}
+	p.failure.init(opt.Log)
+	p.stall.init(&p.failure)
+	p.guard = newGuard(opt.FS, p.failure.fileSystem, p.failure.get)
+	if err := p.open(); err != nil {
+		if failed := p.failure.get(); failed != nil && !errors.Is(err, ErrFailed) {
+			err = failed // what went wrong first
+		}
+		p.guard.release()
+		return nil, errors.Join(fmt.Errorf("open store %s: %w", dir, err), p.guard.abandon())
+	}
+	return p, nil
+}
+
+func (p *Pebble) open() (err error) {
+	if err := makeDir(p.guard, p.dir); err != nil {
+		return err
+	}
+	if p.lock, err = pebble.LockDirectory(p.dir, p.guard); err != nil {
+		return fmt.Errorf("it is open already: %w", err)
+	}
+	state, err := readFormat(p.guard, p.dir)
+	if err != nil {
+		return err
+	}
+	if state != formatCurrent {
+		if p.opt.MustExist {
+			return ErrMissing
+		}
+		if err := clearUnfinished(p.guard, p.dir); err != nil {
+			return err
+		}
+		if err := beginFormat(p.guard, p.dir); err != nil {
+			return err
+		}
+	}
+	if err := p.openDB(state == formatCurrent); err != nil {
+		return err
+	}
+	if state != formatCurrent {
+		return finishFormat(p.guard, p.dir)
+	}
+	return nil
+}
+
+func (p *Pebble) openDB(exists bool) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = p.failure.set(fmt.Errorf("database panicked while opening: %v", r))
+		}
+	}()
+	p.cache = pebble.NewCache(blockCache)
+	defer p.cache.Unref() // the database keeps its own reference
+	p.db, err = pebble.Open(p.dir, p.options(exists))
+	if err != nil {
+		return err
+	}
+	return p.failure.get()
+}
+
+func (p *Pebble) options(exists bool) *pebble.Options {
+	o := &pebble.Options{
+		FS:                 p.guard,
+		Lock:               p.lock,
+		Cache:              p.cache,
+		ErrorIfNotExists:   exists,
+		FormatMajorVersion: pebble.FormatValueSeparation,
+		MaxOpenFiles:       openFiles,
+		MemTableSize:       memTable,
+		// The database's own write stall cannot be interrupted when the disk is
+		// gone. p.stall waits earlier; these limits are never reached.
+		MemTableStopWritesThreshold: 16 * unflushed,
+		L0StopWritesThreshold:       1 << 20,
+		Logger:                      databaseLog{&p.failure},
+		EventListener:               p.listener(),
+	}
+	o.Experimental.FileCacheShards = 1
+	o.CompactionConcurrencyRange = func() (int, int) { return 1, 1 }
+	return o
+}
+
+// Failed is closed when the store has failed and takes nothing any more.
+func (p *Pebble) Failed() <-chan struct{} { return p.failure.done }
+
+// Err is why the store failed, nil while it has not.
+func (p *Pebble) Err() error { return p.failure.get() }
+
+// Body gives the bytes of a body.
+func (p *Pebble) Body(id BodyID) ([]byte, error) {
+	p.reading.RLock()
+	defer p.reading.RUnlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	var key [bodyKeyLen]byte
+	value, closer, err := p.db.Get(appendBodyKey(key[:0], id))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, fmt.Errorf("body %d: %w", id, ErrNoBody)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store %s: body %d: %w", p.dir, id, err)
+	}
+	body := append(make([]byte, 0, len(value)), value...)
+	return body, closer.Close()
+}
+
+// Space asks the file system, at most four times a second.
+func (p *Pebble) Space() error {
+	if p.opt.Reserve < 0 {
+		return nil
+	}
+	p.spaceMu.Lock()
+	defer p.spaceMu.Unlock()
+	if time.Since(p.spaceAt) < spaceMaxAge {
+		return p.spaceIs
+	}
+	p.spaceAt, p.spaceIs = time.Now(), nil
+	usage, err := p.opt.FS.GetDiskUsage(p.dir)
+	switch {
+	case err != nil:
+		p.spaceIs = fmt.Errorf("store %s: free space: %w", p.dir, err)
+	case usage.AvailBytes < uint64(p.opt.Reserve):
+		p.spaceIs = fmt.Errorf("%w: %d bytes free under %s, %d are kept", ErrLowSpace, usage.AvailBytes, p.dir, p.opt.Reserve)
+	}
+	return p.spaceIs
+}
+
+// Close ends the store and lets go of its folder, also when it has failed: a
+// database that does not end in five seconds is left behind without its files.
+func (p *Pebble) Close() error {
+	p.applying.Lock()
+	defer p.applying.Unlock()
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	if p.closed {
+		return nil
+	}
+	p.closed = true
+	if p.wedged {
+		return p.guard.abandon()
+	}
+	p.guard.release()
+	ended := make(chan error, 1)
+	go func() { ended <- p.closeDB() }()
+	timer := time.NewTimer(closeWait)
+	defer timer.Stop()
+	var err error
+	select {
+	case err = <-ended:
+	case <-timer.C:
+		err = errors.New("the database did not end in time")
+	}
+	if p.failure.get() != nil {
+		err = nil // it was told already, and what follows from it is no news
+	}
+	if err = errors.Join(err, p.lock.Close(), p.guard.abandon()); err != nil {
+		return fmt.Errorf("close store %s: %w", p.dir, err)
+	}
+	return nil
+}
+
+func (p *Pebble) closeDB() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("database panicked while closing: %v", r)
+		}
+	}()
+	return p.db.Close()
+}
