@@ -1,0 +1,224 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// fakeDaemon answers what its fields say.
+type fakeDaemon struct {
+	status   Status
+	notReady error
+	reload   func(by string) (string, error)
+	lines    []json.RawMessage
+}
+
+func (d *fakeDaemon) Status() Status { return d.status }
+func (d *fakeDaemon) Ready() error   { return d.notReady }
+func (d *fakeDaemon) Reload(_ context.Context, by string) (string, error) {
+	return d.reload(by)
+}
+
+func (d *fakeDaemon) Actions(_ context.Context, after string, limit int) ([]json.RawMessage, string, error) {
+	from := 0
+	if after != "" {
+		if _, err := fmt.Sscanf(after, "%d", &from); err != nil || from > len(d.lines) {
+			return nil, "", ErrBadPlace
+		}
+	}
+	to := min(from+limit, len(d.lines))
+	next := ""
+	if to < len(d.lines) {
+		next = fmt.Sprint(to)
+	}
+	return d.lines[from:to], next, nil
+}
+
+func nobody(*http.Request) (string, bool) { return "", false }
+
+func TestHandler_Routes(t *testing.T) {
+	t.Parallel()
+	daemon := &fakeDaemon{
+		status: Status{QMgr: "QM2", Items: []Item{{Situation: "S", Verdict: "unknown", State: "inactive"}}},
+		lines:  []json.RawMessage{json.RawMessage(`{"id":"1"}`), json.RawMessage(`{"id":"2"}`), json.RawMessage(`{"id":"3"}`)},
+		reload: func(by string) (string, error) { return "loaded by " + by + "\n", nil },
+	}
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "metrics\n") })
+	handler := NewHandler(daemon, metrics, nobody, hclog.NewNullLogger())
+	for _, c := range []struct {
+		method, path string
+		code         int
+		body         string // contained in the answer
+	}{
+		{"GET", "/-/healthy", 200, "healthy"},
+		{"HEAD", "/-/healthy", 200, ""},
+		{"GET", "/-/ready", 200, "is ready"},
+		{"GET", "/metrics", 200, "metrics"},
+		{"POST", "/-/reload", 403, "daemon.sock"},
+		{"GET", "/-/reload", 405, ""},
+		{"GET", "/api/v1/status", 200, `"values":{},"held":[],"flapping":false,"intent":""}],"queues":[],"jobs":[]}`},
+		{"GET", "/api/v1/status", 200, `"since":null`},
+		{"GET", "/api/v1/actions", 200, `{"actions":[{"id":"1"},{"id":"2"},{"id":"3"}],"next":""}`},
+		{"GET", "/api/v1/actions?limit=2", 200, `{"actions":[{"id":"1"},{"id":"2"}],"next":"2"}`},
+		{"GET", "/api/v1/actions?limit=2&after=2", 200, `{"actions":[{"id":"3"}],"next":""}`},
+		{"GET", "/api/v1/actions?limit=0", 400, `"error":"limit is a number from 1 to 1000"`},
+		{"GET", "/api/v1/actions?after=9", 400, `"error":"no such place in the journal"`},
+		{"GET", "/", 200, "/api/v1/status"},
+		{"GET", "/nothing", 404, ""},
+	} {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(c.method, c.path, nil))
+		if answer.Code != c.code || !strings.Contains(answer.Body.String(), c.body) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, answer.Code, answer.Body.String())
+		}
+	}
+	daemon.notReady = errors.New("no sample yet")
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest("GET", "/-/ready", nil))
+	if answer.Code != 503 || answer.Body.String() != "situationd is not ready: no sample yet\n" {
+		t.Errorf("not ready: %d %s", answer.Code, answer.Body.String())
+	}
+}
+
+// start serves with fn in the background and stops it when the test ends.
+func start(t *testing.T, network, address string, fn func(ctx context.Context, l net.Listener) error) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- fn(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("serving ended with %v", err)
+		}
+	})
+	return l.Addr().String()
+}
+
+func TestServeSocket_LocalUser_MayReload(t *testing.T) {
+	t.Parallel()
+	var by string
+	daemon := &fakeDaemon{reload: func(who string) (string, error) { by = who; return "ok\n", nil }}
+	dir, err := os.MkdirTemp("", "api") // the path of a socket has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "daemon.sock")
+	start(t, "unix", socket, func(ctx context.Context, l net.Listener) error {
+		return ServeSocket(ctx, l, daemon, http.NotFoundHandler(), hclog.NewNullLogger())
+	})
+	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return net.Dial("unix", socket)
+	}}}
+	defer client.CloseIdleConnections()
+	answer, err := client.Post("http://daemon/-/reload", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != 200 || by == "" {
+		t.Errorf("reload over the socket: %d by %q", answer.StatusCode, by)
+	}
+}
+
+func TestServePort_WebConfig_DecidesWhoMayReload(t *testing.T) {
+	t.Parallel()
+	hash, err := bcrypt.GenerateFromPassword([]byte("open"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	webConfig := filepath.Join(t.TempDir(), "web.yml")
+	if err := os.WriteFile(webConfig, []byte("basic_auth_users:\n  anna: "+string(hash)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckWebConfig(webConfig); err != nil {
+		t.Fatal(err)
+	}
+	var by []string
+	daemon := &fakeDaemon{reload: func(who string) (string, error) { by = append(by, who); return "ok\n", nil }}
+	serve := func(config string) string {
+		return start(t, "tcp", "127.0.0.1:0", func(ctx context.Context, l net.Listener) error {
+			return ServePort(ctx, l, config, daemon, http.NotFoundHandler(), hclog.NewNullLogger())
+		})
+	}
+	guarded, open := serve(webConfig), serve("")
+	client := &http.Client{Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	for _, c := range []struct {
+		address, user, password, site string
+		code                          int
+	}{
+		{open, "", "", "", 403},
+		{open, "anna", "open", "", 403}, // nobody has checked the password there
+		{guarded, "", "", "", 401},
+		{guarded, "anna", "wrong", "", 401},
+		{guarded, "anna", "open", "", 200},
+		{guarded, "anna", "open", "cross-site", 403}, // a page of another site in anna's browser
+	} {
+		req, err := http.NewRequest("POST", "http://"+c.address+"/-/reload", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.user != "" {
+			req.SetBasicAuth(c.user, c.password)
+		}
+		if c.site != "" {
+			req.Header.Set("Sec-Fetch-Site", c.site)
+		}
+		answer, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != c.code {
+			t.Errorf("%+v: %d", c, answer.StatusCode)
+		}
+	}
+	if len(by) != 1 || by[0] != "anna" {
+		t.Errorf("reloads by %v, want one by anna", by)
+	}
+}
+
+func TestServePort_Flood_IsBounded(t *testing.T) {
+	t.Parallel()
+	address := start(t, "tcp", "127.0.0.1:0", func(ctx context.Context, l net.Listener) error {
+		return ServePort(ctx, l, "", &fakeDaemon{}, http.NotFoundHandler(), hclog.NewNullLogger())
+	})
+	var conns []net.Conn
+	for range maxConns + 20 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+	}
+	for _, c := range conns {
+		c.Close()
+	}
+	client := &http.Client{Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	answer, err := client.Get("http://" + address + "/-/healthy")
+	if err != nil {
+		t.Fatal("the port is blocked after the connections closed:", err)
+	}
+	answer.Body.Close()
+}

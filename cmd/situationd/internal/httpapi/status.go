@@ -1,0 +1,91 @@
+package httpapi
+
+import "time"
+
+// Status is the answer of /api/v1/status and of the status verb. Unknown is null.
+type Status struct {
+	QMgr    string  `json:"qmgr"`
+	Ready   bool    `json:"ready"`
+	Observe bool    `json:"observe"`
+	Rules   Rules   `json:"rules"`
+	Items   []Item  `json:"items"`
+	Queues  []Queue `json:"queues"`
+	Jobs    []Job   `json:"jobs"`
+}
+
+// Rules says which rules are in force. Error is why the last reload failed.
+type Rules struct {
+	Revision   string    `json:"revision"`
+	LoadedAt   time.Time `json:"loaded_at"`
+	Situations int       `json:"situations"`
+	Error      string    `json:"error"`
+}
+
+// Item is one item of one situation.
+type Item struct {
+	Situation string         `json:"situation"`
+	QMgr      string         `json:"qmgr"`
+	Queue     string         `json:"queue"`
+	State     string         `json:"state"`   // inactive, pending, open, recovering
+	Verdict   string         `json:"verdict"` // true, false, hold, unknown, gone
+	Since     *time.Time     `json:"since"`
+	Values    map[string]any `json:"values"`
+	Held      []string       `json:"held"`
+	Flapping  bool           `json:"flapping"`
+	Intent    string         `json:"intent"`
+}
+
+// Queue is what is known of one instance of a queue.
+type Queue struct {
+	Queue    string  `json:"queue"`
+	Cluster  string  `json:"cluster"`
+	QMgr     string  `json:"qmgr"`
+	Source   string  `json:"source"` // own, peer, repository
+	IPProcs  *int    `json:"IPPROCS"`
+	OPProcs  *int    `json:"OPPROCS"`
+	CurDepth *int    `json:"CURDEPTH"`
+	Put      *string `json:"PUT"`
+	ClwlRank *int    `json:"CLWLRANK"`
+	ClwlPrty *int    `json:"CLWLPRTY"`
+	AgeS     float64 `json:"age_s"`
+}
+
+// Job is messages being moved.
+type Job struct {
+	Queue     string  `json:"queue"`
+	QMgr      string  `json:"qmgr"`
+	Moved     int     `json:"moved"`
+	Remaining int     `json:"remaining"`
+	Rate      float64 `json:"rate"`
+	State     string  `json:"state"`
+	Skipped   Skipped `json:"skipped"`
+}
+
+// Skipped counts messages that stay where they are.
+type Skipped struct {
+	Addressed int `json:"addressed"`
+	Grouped   int `json:"grouped"`
+	Poison    int `json:"poison"`
+}
+
+// withLists makes absent lists empty ones: programs need not tell null from none.
+func (s Status) withLists() Status {
+	if s.Items == nil {
+		s.Items = []Item{}
+	}
+	for i := range s.Items {
+		if s.Items[i].Held == nil {
+			s.Items[i].Held = []string{}
+		}
+		if s.Items[i].Values == nil {
+			s.Items[i].Values = map[string]any{}
+		}
+	}
+	if s.Queues == nil {
+		s.Queues = []Queue{}
+	}
+	if s.Jobs == nil {
+		s.Jobs = []Job{}
+	}
+	return s
+}
