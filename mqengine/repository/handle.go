@@ -1,0 +1,280 @@
+package repository
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Receive takes a command of another queue manager's repository. Commands may
+// come late, twice or out of order: only records with a higher number than the
+// known one count.
+func (r *Repository) Receive(now time.Time, payload []byte, fx *Effects) error {
+	c, err := Decode(payload, now)
+	if err != nil {
+		return err
+	}
+	if c.FromQMID == r.qmid {
+		return fmt.Errorf("repository: a command of our own came back over cluster %s", c.Cluster)
+	}
+	if !r.member(c.Cluster) {
+		fx.Log = append(fx.Log, Log{"AMQ9409I", fmt.Sprintf("A repository command of queue manager '%s' for cluster '%s' is ignored: this queue manager is not in it.", c.FromQMgr, c.Cluster)})
+		return nil
+	}
+	news, joined := r.apply(now, c, fx)
+	if r.IsFull(c.Cluster) {
+		r.serve(now, c, news, joined, fx)
+	}
+	r.reach(now, c.Cluster, fx)
+	if c.Op == OpAnswer {
+		r.answered(now, c, fx)
+	}
+	return nil
+}
+
+// apply takes the records that are newer; joined are queue managers not known before.
+func (r *Repository) apply(now time.Time, c *Command, fx *Effects) (news []*Record, joined []string) {
+	for _, rec := range c.Records {
+		old := r.records[rec.key()]
+		if rec.QMID == r.qmid {
+			r.aboutUs(now, rec, old, fx)
+			continue
+		}
+		if old != nil && old.Seq >= rec.Seq {
+			continue
+		}
+		if old == nil && rec.Deleted && !r.IsFull(c.Cluster) {
+			continue
+		}
+		if rec.Kind == QMgrRecord && !rec.Deleted && !r.knows(rec.Cluster, rec.QMID) {
+			joined = append(joined, rec.QMID)
+		}
+		r.keep(now, rec, fx)
+		news = append(news, rec)
+		if rec.Kind == QMgrRecord && rec.Deleted && !r.knows(rec.Cluster, rec.QMID) {
+			news = append(news, r.left(now, rec, fx)...)
+		}
+	}
+	return news, joined
+}
+
+// knows reports whether a channel of that queue manager is known in the cluster.
+func (r *Repository) knows(cluster, qmid string) bool {
+	return slices.ContainsFunc(r.qmgrs[cluster], func(rec *Record) bool { return rec.QMID == qmid })
+}
+
+// aboutUs: somebody has a record of ours that we have not, or a newer one:
+// from a life before a restore, or a RESET CLUSTER. Ours wins by being published again.
+func (r *Repository) aboutUs(now time.Time, rec, old *Record, fx *Effects) {
+	switch {
+	case old == nil && rec.Deleted, old != nil && rec.Seq <= old.Seq:
+		return
+	case old == nil:
+		r.hold(rec)
+		r.publish(now, []*Record{r.tombstone(now, rec, fx)}, fx)
+		return
+	case rec.Deleted && !old.Deleted:
+		fx.Log = append(fx.Log, Log{"AMQ9412W", fmt.Sprintf("This queue manager was removed from cluster '%s' at a full repository; REFRESH CLUSTER brings it back.", rec.Cluster)})
+		return
+	}
+	newer, again := *old, *old
+	newer.Seq = rec.Seq
+	r.hold(&newer)
+	if old.Deleted {
+		r.publish(now, []*Record{r.tombstone(now, &newer, fx)}, fx)
+	} else {
+		r.publish(now, []*Record{r.stamp(now, &again, fx)}, fx)
+	}
+}
+
+// left drops the queues of a queue manager that has no channel in the cluster any more.
+func (r *Repository) left(now time.Time, rec *Record, fx *Effects) (news []*Record) {
+	names := sortedKeys(r.hosted[hostKey{rec.Cluster, rec.QMID}], strings.Compare)
+	for _, name := range names {
+		gone := *r.records[recordKey{QueueRecord, rec.Cluster, name, rec.QMID}]
+		gone.Deleted, gone.Object = true, nil
+		gone.Seq++
+		gone.Expires = now.Add(tombstoneOf)
+		r.keep(now, &gone, fx)
+		news = append(news, &gone)
+	}
+	return news
+}
+
+// serve is what a full repository does with a command besides taking it.
+func (r *Repository) serve(now time.Time, c *Command, news []*Record, joined []string, fx *Effects) {
+	if len(news) > 0 {
+		r.spread(now, c.Cluster, news, c.FromQMID, c.Full, fx)
+	}
+	if to, ok := r.targetOf(c.Cluster, c.FromQMID); ok {
+		switch {
+		case c.Op == OpRequest:
+			r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.allRecords(now, c.Cluster)}, fx)
+		case c.Op == OpSubscribe:
+			r.subscribe(now, c, to, fx)
+		case slices.Contains(joined, c.FromQMID):
+			r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.fullRecords(now, c.Cluster)}, fx)
+		}
+	}
+}
+
+// targetOf finds the way to a known queue manager.
+func (r *Repository) targetOf(cluster, qmid string) (target, bool) {
+	var found *Record
+	for _, rec := range r.qmgrs[cluster] {
+		if rec.QMID == qmid && (found == nil || r.hasSender(cluster, rec.Name)) {
+			found = rec
+		}
+	}
+	if found == nil {
+		return target{}, false
+	}
+	return target{sentKey{cluster, found.Name}, qmid, found.QMgr}, true
+}
+
+// fullRecords are the channels of the full repositories of a cluster.
+func (r *Repository) fullRecords(now time.Time, cluster string) []*Record {
+	var out []*Record
+	for _, rec := range r.qmgrs[cluster] {
+		if rec.Full && rec.live(now) {
+			out = append(out, rec)
+		}
+	}
+	return out
+}
+
+// allRecords is all there is of a cluster, tombstones too.
+func (r *Repository) allRecords(now time.Time, cluster string) []*Record {
+	var out []*Record
+	for _, rec := range r.records {
+		if rec.Cluster == cluster && now.Before(rec.Expires) {
+			out = append(out, rec)
+		}
+	}
+	slices.SortFunc(out, comparePublished)
+	return out
+}
+
+// spread passes news on: to the other full repositories unless one of them
+// told us, and to whoever subscribed, but never back to where it came from.
+func (r *Repository) spread(now time.Time, cluster string, news []*Record, from string, fromFull bool, fx *Effects) {
+	done := map[string]bool{r.qmid: true, from: true, "": true}
+	if !fromFull {
+		for _, t := range r.targets(now, cluster) {
+			if _, known := r.sent[t.key]; !known || t.qmid != "" && t.qmid == from {
+				continue // reach sends everything, or it is the source
+			}
+			done[t.qmid] = true
+			r.send(now, t, &Command{Op: OpPublish, Cluster: cluster, Records: news}, fx)
+		}
+	}
+	interest := map[string][]*Record{}
+	for _, rec := range news {
+		for _, qmid := range r.interested(rec) {
+			if !done[qmid] && qmid != rec.QMID {
+				interest[qmid] = append(interest[qmid], rec)
+			}
+		}
+	}
+	for _, qmid := range sortedKeys(interest, strings.Compare) {
+		if to, ok := r.targetOf(cluster, qmid); ok {
+			r.send(now, to, &Command{Op: OpPublish, Cluster: cluster, Records: r.withHosts(now, interest[qmid])}, fx)
+		}
+	}
+}
+
+// interested are the queue managers that want to hear of a record.
+func (r *Repository) interested(rec *Record) []string {
+	found := map[string]struct{}{}
+	add := func(name string) {
+		for qmid := range r.subs[askKey{rec.Cluster, name}] {
+			found[qmid] = struct{}{}
+		}
+	}
+	add(rec.subject())
+	if rec.Kind == QMgrRecord {
+		for name := range r.hosted[hostKey{rec.Cluster, rec.QMID}] {
+			add(name)
+		}
+		if rec.Full {
+			// Everybody has to know the full repositories.
+			for _, m := range r.qmgrs[rec.Cluster] {
+				found[m.QMID] = struct{}{}
+			}
+		}
+	}
+	return sortedKeys(found, strings.Compare)
+}
+
+// withHosts puts the channels to the hosts of queues ahead of the queues.
+func (r *Repository) withHosts(now time.Time, records []*Record) []*Record {
+	have := map[recordKey]bool{}
+	var out []*Record
+	add := func(rec *Record) {
+		if !have[rec.key()] {
+			have[rec.key()] = true
+			out = append(out, rec)
+		}
+	}
+	for _, rec := range records {
+		if rec.Kind == QMgrRecord {
+			add(rec)
+		}
+	}
+	for _, rec := range records {
+		if rec.Kind != QueueRecord {
+			continue
+		}
+		for _, m := range r.qmgrs[rec.Cluster] {
+			if m.QMID == rec.QMID && !rec.Deleted && m.live(now) {
+				add(m)
+			}
+		}
+	}
+	for _, rec := range records {
+		add(rec)
+	}
+	return out
+}
+
+// subscribe notes who wants to hear of which names and answers with what there is.
+func (r *Repository) subscribe(now time.Time, c *Command, to target, fx *Effects) {
+	var records []*Record
+	until := now.Add(Lifetime)
+	for _, name := range c.Names {
+		k := askKey{c.Cluster, name}
+		if r.subs[k] == nil {
+			r.subs[k] = map[string]time.Time{}
+		}
+		r.subs[k][c.FromQMID] = until
+		fx.Sets = append(fx.Sets, storeSub(k, c.FromQMID, until))
+		records = append(records, r.about(now, k, c.FromQMID)...)
+	}
+	r.sweepAt = earliest(r.sweepAt, until)
+	r.send(now, to, &Command{Op: OpAnswer, Cluster: c.Cluster, Names: c.Names, Records: r.withHosts(now, records)}, fx)
+}
+
+// about are the live records of a name, without those of the one who asks.
+func (r *Repository) about(now time.Time, k askKey, asker string) []*Record {
+	var out []*Record
+	for _, rec := range r.queues[k.name] {
+		if rec.Cluster == k.cluster && rec.QMID != asker && rec.live(now) {
+			out = append(out, rec)
+		}
+	}
+	for _, rec := range r.qmgrs[k.cluster] {
+		if rec.QMgr == k.name && rec.QMID != asker && rec.live(now) {
+			out = append(out, rec)
+		}
+	}
+	return out
+}
+
+// requestAll asks the other full repositories for everything.
+func (r *Repository) requestAll(now time.Time, cluster string, fx *Effects) {
+	for _, t := range r.targets(now, cluster) {
+		r.markSent(t.key, t.qmid, fx)
+		r.send(now, t, &Command{Op: OpRequest, Cluster: cluster, Records: r.allRecords(now, cluster)}, fx)
+	}
+}

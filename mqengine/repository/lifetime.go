@@ -1,0 +1,156 @@
+package repository
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// due is when a record needs attention: one of ours to be renewed, another to
+// stop being handed out, or to be forgotten.
+func (r *Repository) due(rec *Record) time.Time {
+	switch {
+	case rec.Deleted:
+		return rec.Expires
+	case rec.QMID == r.qmid:
+		return rec.Expires.Add(RenewAfter - Lifetime)
+	}
+	return rec.Expires.Add(GraceAfter)
+}
+
+// NextDeadline is when Tick is due; zero for never.
+func (r *Repository) NextDeadline() time.Time { return r.sweepAt }
+
+// Tick renews and forgets what has come to its time.
+func (r *Repository) Tick(now time.Time, fx *Effects) {
+	if r.sweepAt.IsZero() || now.Before(r.sweepAt) {
+		return
+	}
+	r.sweepAt = time.Time{}
+	var renew []*Record
+	for _, k := range sortedKeys(r.records, compareKeys) {
+		rec := r.records[k]
+		switch at := r.due(rec); {
+		case now.Before(at):
+			r.sweepAt = earliest(r.sweepAt, at)
+		case rec.QMID == r.qmid && !rec.Deleted:
+			again := *rec
+			renew = append(renew, r.stamp(now, &again, fx))
+		default:
+			r.forget(rec, fx)
+			fx.Changed = append(fx.Changed, rec.subject())
+			fx.Channels = fx.Channels || rec.Kind == QMgrRecord
+		}
+	}
+	r.publish(now, renew, fx)
+	r.sweepAsks(now, fx)
+	r.sweepSubs(now, fx)
+}
+
+func compareKeys(a, b recordKey) int { return strings.Compare(a.stored(), b.stored()) }
+
+// sweepAsks renews subscriptions that were used since the last time and lets the others lapse.
+func (r *Repository) sweepAsks(now time.Time, fx *Effects) {
+	renew := map[string][]string{}
+	for _, k := range sortedKeys(r.asks, compareAsks) {
+		a := r.asks[k]
+		switch {
+		case !now.Before(a.renewAt) && (a.used || r.records[recordKey{QueueRecord, k.cluster, k.name, r.qmid}] != nil):
+			a.used = false
+			renew[k.cluster] = append(renew[k.cluster], k.name)
+		case !now.Before(a.expires):
+			r.unask(k, fx)
+		case !now.Before(a.renewAt):
+			r.sweepAt = earliest(r.sweepAt, a.expires)
+		default:
+			r.sweepAt = earliest(r.sweepAt, a.renewAt)
+		}
+	}
+	for _, c := range sortedKeys(renew, strings.Compare) {
+		r.subscribeFor(now, c, renew[c], fx)
+	}
+}
+
+func (r *Repository) sweepSubs(now time.Time, fx *Effects) {
+	for _, k := range sortedKeys(r.subs, compareAsks) {
+		for _, qmid := range sortedKeys(r.subs[k], strings.Compare) {
+			if until := r.subs[k][qmid]; now.Before(until) {
+				r.sweepAt = earliest(r.sweepAt, until)
+				continue
+			}
+			delete(r.subs[k], qmid)
+			fx.Deletes = append(fx.Deletes, keySub(k, qmid))
+		}
+		if len(r.subs[k]) == 0 {
+			delete(r.subs, k)
+		}
+	}
+}
+
+// Refresh is REFRESH CLUSTER: what was learned of the cluster is dropped and
+// asked again, what is ours is published again. With repos the full
+// repositories are forgotten too and found again through the CLUSSDRs; false
+// if that is asked of a full repository.
+func (r *Repository) Refresh(now time.Time, cluster string, repos bool, fx *Effects) bool {
+	if repos && r.IsFull(cluster) {
+		return false
+	}
+	for _, k := range sortedKeys(r.records, compareKeys) {
+		rec := r.records[k]
+		if k.cluster != cluster || k.qmid == r.qmid || rec.Full && !repos && k.kind == QMgrRecord {
+			continue
+		}
+		r.forget(rec, fx)
+		fx.Changed = append(fx.Changed, rec.subject())
+	}
+	for _, k := range sortedKeys(r.asks, compareAsks) {
+		if k.cluster != cluster {
+			continue
+		}
+		if r.records[recordKey{QueueRecord, k.cluster, k.name, r.qmid}] == nil {
+			r.unask(k, fx)
+		} else {
+			r.asks[k].answered = false
+		}
+	}
+	for k := range r.sent {
+		if k.cluster == cluster {
+			delete(r.sent, k)
+			fx.Deletes = append(fx.Deletes, prefixSent+k.cluster+separator+k.channel)
+		}
+	}
+	slices.Sort(fx.Deletes)
+	for _, rec := range r.ownRecords(cluster) {
+		if !rec.Deleted {
+			again := *rec
+			r.stamp(now, &again, fx)
+		}
+	}
+	fx.Workload, fx.Channels = true, true
+	r.reach(now, cluster, fx)
+	return true
+}
+
+// ForceRemove is RESET CLUSTER ACTION(FORCEREMOVE) at a full repository: the
+// queue manager with that QMID leaves, and with queues its queues at once
+// rather than with their lifetime. It returns how many records went.
+func (r *Repository) ForceRemove(now time.Time, cluster, qmid string, queues bool, fx *Effects) int {
+	var news []*Record
+	for _, k := range sortedKeys(r.records, compareKeys) {
+		rec := r.records[k]
+		if k.cluster != cluster || k.qmid != qmid || rec.Deleted || k.kind == QueueRecord && !queues {
+			continue
+		}
+		gone := *rec
+		gone.Deleted, gone.Object = true, nil
+		gone.Seq++
+		gone.Expires = now.Add(tombstoneOf)
+		news = append(news, &gone)
+	}
+	// Told before the channels to it are forgotten.
+	r.spread(now, cluster, news, qmid, false, fx)
+	for _, rec := range news {
+		r.keep(now, rec, fx)
+	}
+	return len(news)
+}

@@ -1,0 +1,107 @@
+package repository
+
+import (
+	"slices"
+	"time"
+)
+
+// Instances gives the live records of a cluster queue (or of a queue manager
+// alias of that name), sorted. The slice must not be changed.
+func (r *Repository) Instances(now time.Time, name string) []*Record {
+	return live(now, r.queues[name])
+}
+
+// Queues gives every live queue record, by name.
+func (r *Repository) Queues(now time.Time) []*Record {
+	var out []*Record
+	for _, rec := range r.records {
+		if rec.Kind == QueueRecord && rec.live(now) {
+			out = append(out, rec)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Record) int {
+		if a.Name != b.Name {
+			if a.Name < b.Name {
+				return -1
+			}
+			return 1
+		}
+		return compareRecords(a, b)
+	})
+	return out
+}
+
+// Hosts gives the channels to a queue manager in a cluster.
+func (r *Repository) Hosts(now time.Time, cluster, qmid string) []*Record {
+	var out []*Record
+	for _, rec := range r.qmgrs[cluster] {
+		if rec.QMID == qmid && rec.live(now) {
+			out = append(out, rec)
+		}
+	}
+	return out
+}
+
+// QMgrs gives every live channel record of every cluster, sorted.
+func (r *Repository) QMgrs(now time.Time) []*Record {
+	var out []*Record
+	for _, c := range sortedKeys(r.qmgrs, compareStrings) {
+		out = append(out, live(now, r.qmgrs[c])...)
+	}
+	return out
+}
+
+// QMgrNamed gives the live channel records of queue managers of that name.
+func (r *Repository) QMgrNamed(now time.Time, name string) []*Record {
+	return slices.DeleteFunc(r.QMgrs(now), func(rec *Record) bool { return rec.QMgr != name })
+}
+
+// Senders are the CLUSSDR definitions.
+func (r *Repository) Senders() []ManualSender { return r.senders }
+
+// Channel finds a live record by its channel's name; nil if there is none.
+func (r *Repository) Channel(now time.Time, name string) *Record {
+	for _, c := range sortedKeys(r.qmgrs, compareStrings) {
+		for _, rec := range r.qmgrs[c] {
+			if rec.Name == name && rec.QMID != r.qmid && rec.live(now) {
+				return rec
+			}
+		}
+	}
+	return nil
+}
+
+// FullRepositories gives the live channels to other full repositories of the
+// clusters, and the names of CLUSSDRs that have not been answered.
+func (r *Repository) FullRepositories(now time.Time) (channels []string, self bool) {
+	for _, c := range r.Clusters() {
+		self = self || r.IsFull(c)
+		for _, rec := range r.qmgrs[c] {
+			if rec.Full && rec.QMID != r.qmid && rec.live(now) {
+				channels = append(channels, rec.Name)
+			}
+		}
+	}
+	for _, s := range r.senders {
+		channels = append(channels, s.Channel)
+	}
+	slices.Sort(channels)
+	return slices.Compact(channels), self
+}
+
+func live(now time.Time, list []*Record) []*Record {
+	if !slices.ContainsFunc(list, func(rec *Record) bool { return !rec.live(now) }) {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(rec *Record) bool { return !rec.live(now) })
+}
+
+func compareStrings(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
