@@ -26,104 +26,171 @@ type Config struct {
 	ExpiryInterval time.Duration
 }
 
-// Machine is one queue manager.
+// Defaults of Config.
+const (
+	defaultMaxConns       = 10_000
+	defaultExpiryInterval = 5 * time.Minute
+)
+
+// Machine is one queue manager. Its methods are for one goroutine.
 type Machine struct {
 	cfg  Config
 	name string
 	qmid string
+
+	catalog catalog
+	limits  limits
+
+	conns   map[ConnID]*conn
+	refused map[ConnID]struct{} // over MaxConns; their calls are answered with 2025
+	waiting []*parked           // calls that wait for the repository, in order
+
+	timers timers
+	expiry expirySweep
+
+	seq      uint64 // last position given to a message on any queue
+	spaceLow bool
+	ids      idSource
+	chunks   chunkPool
+	headers  arena
+	words    interner
+	restore  *restoring // until Start
+}
+
+// limits are the attributes of the queue manager that calls are checked against.
+type limits struct {
+	maxHandles, maxUncommitted, maxMsgL int
+	monQ, monQNone                      bool
+	deadQ, defXmitQ                     string
 }
 
 // New makes a queue manager without any object. Restore its records and messages, then Start it.
-func New(cfg Config) *Machine { return &Machine{cfg: cfg, name: cfg.Name, qmid: cfg.QMID} }
+func New(cfg Config) *Machine {
+	if cfg.MaxConns <= 0 {
+		cfg.MaxConns = defaultMaxConns
+	}
+	if cfg.ExpiryInterval <= 0 {
+		cfg.ExpiryInterval = defaultExpiryInterval
+	}
+	m := &Machine{
+		cfg: cfg, name: cfg.Name, qmid: cfg.QMID, conns: map[ConnID]*conn{}, refused: map[ConnID]struct{}{},
+		restore: &restoring{queues: map[uint32]*queue{}},
+	}
+	m.catalog.init()
+	m.setQMgr(object.New(object.QMgr, cfg.Name))
+	return m
+}
 
-// RestoreRecord takes back one record of the store.
-func (m *Machine) RestoreRecord(key string, value []byte) error { return nil }
+// setQMgr puts the queue manager's own definition in force.
+func (m *Machine) setQMgr(o *object.Object) {
+	m.catalog.qmgr = o
+	if id := o.Str("QMID"); id != "" {
+		m.qmid = id
+	}
+	monQ := o.Str("MONQ")
+	m.limits = limits{
+		maxHandles: o.Int("MAXHANDS"), maxUncommitted: o.Int("MAXUMSGS"), maxMsgL: o.Int("MAXMSGL"),
+		monQ: monQ != "OFF" && monQ != "NONE", monQNone: monQ == "NONE",
+		deadQ: o.Str("DEADQ"), defXmitQ: o.Str("DEFXMITQ"),
+	}
+}
 
-// RestoreMessage takes back one message header of the store.
-func (m *Machine) RestoreMessage(queue uint32, seq uint64, header []byte) error { return nil }
+// Name is the queue manager's name.
+func (m *Machine) Name() string { return m.name }
 
-// Start begins work after everything is restored.
-func (m *Machine) Start(now time.Time, fx *Effects) {}
+// QMID is the queue manager's identifier, known after its records are restored.
+func (m *Machine) QMID() string { return m.qmid }
 
 // Step takes one event.
-func (m *Machine) Step(now time.Time, ev Event, fx *Effects) {}
-
-// NextDeadline is when a Tick is due; zero for never.
-func (m *Machine) NextDeadline() time.Time { return m.clusterDeadline() }
-
-// QueueStatus is what a shell samples of one queue.
-type QueueStatus struct {
-	Number     uint32
-	Name       string
-	Type       string // QLOCAL, QALIAS
-	Base       string // alias: TARGET
-	Attributes *QueueAttributes
-	Counts     QueueCounts
+func (m *Machine) Step(now time.Time, ev Event, fx *Effects) {
+	switch ev := ev.(type) {
+	case Call:
+		m.call(now, fx, ev)
+	case Connect:
+		m.connect(ev)
+	case Disconnect:
+		m.disconnect(now, fx, ev)
+	case Space:
+		m.spaceLow = ev.Low
+	case Tick:
+	default:
+		m.channelEvent(now, fx, ev)
+	}
+	m.tick(now, fx)
 }
 
-// Status is the present state of the queue with that number: a local queue, or
-// a clustered alias with the counts of its base; false if there is none (any more).
-func (m *Machine) Status(number uint32) (QueueStatus, bool) { return QueueStatus{}, false }
-
-// Create writes the records of a new queue manager: its own object, the system objects.
-func Create(now time.Time, name, qmid string, fx *Effects) error { return nil }
-
-// localQueue is the local queue (QLOCAL) of that name, or nil.
-func (m *Machine) localQueue(name string) *queue { return nil }
-
-// putMessage puts a message on a local queue: under unit, or at once if unit is nil.
-// The queue's limits are checked; the message's descriptor must be complete.
-func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *queue, msg *message) mqi.Reason {
-	return mqi.MQRC_NONE
+// tick lets every deadline up to now pass.
+func (m *Machine) tick(now time.Time, fx *Effects) {
+	for t := m.timers.next(); t != nil && t.when <= now.UnixNano(); t = m.timers.next() {
+		m.timers.stop(t)
+		t.what.timeout(m, now, fx)
+	}
+	if d := m.clusterDeadline(); !d.IsZero() && !d.After(now) {
+		m.clusterTick(now, fx)
+	}
 }
 
-// lockMessage reserves an available message for a channel (in doubt); it counts
-// as an uncommitted get. False: somebody else has it, or it is gone.
-func (m *Machine) lockMessage(fx *Effects, q *queue, msg *message) bool { return false }
-
-// unlockMessage gives a locked message back to its place.
-func (m *Machine) unlockMessage(now time.Time, fx *Effects, q *queue, msg *message) {}
-
-// removeMessage ends a message (available or locked): header and body go. It
-// does not ask for a sync: what may not come back after a crash is the caller's to say.
-func (m *Machine) removeMessage(fx *Effects, q *queue, msg *message) {}
-
-// takeMessage takes a message (available or locked) off its queue and keeps its
-// body, so that it can be put elsewhere in the same unit.
-func (m *Machine) takeMessage(fx *Effects, q *queue, msg *message) {}
-
-// rewriteMessage writes a message's header again after its transmission fields changed.
-func (m *Machine) rewriteMessage(fx *Effects, q *queue, msg *message) {}
-
-// deliver puts a message that came in over a channel to where it goes: targetQ
-// and targetQMgr say it. On failure nothing has happened and the reason says
-// why; deadLetter is the next step.
-func (m *Machine) deliver(now time.Time, fx *Effects, msg *message) mqi.Reason { return mqi.MQRC_NONE }
-
-// deadLetter puts an undeliverable message to the dead-letter queue with its
-// MQDLH. A failure means that there is none that takes it.
-func (m *Machine) deadLetter(now time.Time, fx *Effects, msg *message, why mqi.Reason) mqi.Reason {
-	return mqi.MQRC_NONE
+// NextDeadline is when a Tick is due at the latest; zero for never.
+func (m *Machine) NextDeadline() time.Time {
+	next := m.clusterDeadline()
+	if t := m.timers.next(); t != nil {
+		if at := time.Unix(0, t.when); next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	return next
 }
 
-// resumeOpens tries again the calls that wait for the repository to know queueName.
-func (m *Machine) resumeOpens(now time.Time, fx *Effects, queueName string) {}
+// call carries out one request, or keeps it until the calls before it are done.
+func (m *Machine) call(now time.Time, fx *Effects, ev Call) {
+	c := m.conns[ev.Conn]
+	if c == nil {
+		reason := mqi.MQRC_HCONN_ERROR
+		if _, ok := m.refused[ev.Conn]; ok {
+			reason = mqi.MQRC_MAX_CONNS_LIMIT_REACHED
+		}
+		fx.Replies = append(fx.Replies, Reply{Conn: ev.Conn, Tag: ev.Tag, CompCode: mqi.MQCC_FAILED, Reason: reason})
+		return
+	}
+	if cancel, ok := ev.Request.(CancelReq); ok {
+		m.cancel(now, fx, c, cancel.Tag)
+		return
+	}
+	if c.parked != nil {
+		if len(c.queued) >= maxQueuedCalls {
+			c.fail(fx, ev.Tag, mqi.MQRC_RESOURCE_PROBLEM)
+			return
+		}
+		c.queued = append(c.queued, ev)
+		return
+	}
+	m.perform(now, fx, c, ev.Tag, ev.Request, false)
+}
 
-// transmissionHeader is the message's header for a channel: its expiry is what remains at now.
-func transmissionHeader(now time.Time, msg *message) []byte { return nil }
-
-// receivedMessage is the message that a transmission header and a numbered body make.
-func receivedMessage(now time.Time, header []byte, body BodyRef) (*message, error) { return nil, nil }
-
-// internalMessage is a command of the cluster as a persistent or nonpersistent message for targetQ at targetQMgr.
-func (m *Machine) internalMessage(now time.Time, payload []byte, persistent bool) *message { return nil }
-
-// objectNamed finds an object; nil if there is none. Queues of all kinds share
-// one name space, and so do channels of all kinds.
-func (m *Machine) objectNamed(kind object.Kind, name string) *object.Object { return nil }
-
-// objectsOf gives the objects of one kind in the order of their names.
-func (m *Machine) objectsOf(kind object.Kind) []*object.Object { return nil }
-
-// qmgrObject is the definition of the queue manager itself.
-func (m *Machine) qmgrObject() *object.Object { return nil }
+// perform carries out a request. last: it waited for the repository as long as it may.
+func (m *Machine) perform(now time.Time, fx *Effects, c *conn, tag uint64, req Request, last bool) {
+	switch req := req.(type) {
+	case PutReq:
+		m.put(now, fx, c, tag, &req, last)
+	case GetReq:
+		m.get(now, fx, c, tag, &req)
+	case CommitReq:
+		m.commit(now, fx, &c.unit)
+		c.ok(fx, tag, nil)
+	case BackReq:
+		m.backout(now, fx, &c.unit)
+		c.ok(fx, tag, nil)
+	case OpenReq:
+		m.open(now, fx, c, tag, &req, last)
+	case CloseReq:
+		c.reply(fx, tag, m.close(now, fx, c, req.Handle, req.Options), nil)
+	case CommandReq:
+		m.commandCall(now, fx, c, tag, req.Command)
+	case MoveReq:
+		m.moveCall(now, fx, c, tag, &req)
+	case InstancesReq:
+		c.ok(fx, tag, m.instances(now, fx, req))
+	default:
+		c.fail(fx, tag, mqi.MQRC_FUNCTION_NOT_SUPPORTED)
+	}
+}

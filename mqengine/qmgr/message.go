@@ -31,8 +31,8 @@ const (
 
 // message is one message. What the machine knows of its body is a reference.
 //
-// Everything up to the blank line travels in the header and survives; the rest
-// is where the message is now.
+// The first group of fields travels in the header and survives; the second is
+// where the message is now.
 type message struct {
 	md        mqi.MD // Expiry is worked out from expiresAt when the message is given away
 	props     []mqi.Property
@@ -44,10 +44,11 @@ type message struct {
 	arrived   int64    // Unix milliseconds: when it came to this queue
 	lane      uint8    // priority in force on its queue, which MSGDLVSQ(FIFO) makes DEFPRTY
 	// The transmission header (MQXQH): set on a transmission queue and on its way.
-	targetQ     string
-	targetQMgr  string // blank: the receiver resolves again
-	channel     string // the cluster sender that takes it; MQ has it in the outer CorrelId
-	fromCluster bool   // came in over a cluster channel
+	targetQ    string
+	targetQMgr string // blank: the receiver resolves again
+	channel    string // the cluster sender that takes it; MQ has it in the outer CorrelId
+	// fromCluster: came in over a cluster channel.
+	fromCluster bool
 	// payload is an internal command of the cluster, carried in the header; such a message has no body.
 	payload []byte
 	// dead is the dead-letter header (MQDLH); nil for every other message.
@@ -57,17 +58,17 @@ type message struct {
 	seq        uint64 // position in the queue and key in the store
 	state      msgState
 	unit       *unitOfWork // whose it is in msgPut and msgGot; nil in msgGot: a channel's
-	stored     bool        // its header is in the store
-	bodyStored bool        // its body is in the store
+	stored     bool        // its header is in the store, or in the unit being made
+	bodyStored bool        // its body is in the store, or in the unit being made
+	links      indexLinks
 }
 
 // deadLetter is what MQDLH keeps: where the message should have gone and why it did not.
 type deadLetter struct {
-	reason  mqi.Reason
-	destQ   string
-	destQM  string
-	putDate int64 // Unix milliseconds
-	putAppl string
+	reason   mqi.Reason
+	destQ    string
+	destQMgr string
+	at       int64 // Unix milliseconds
 }
 
 // persistent reports whether the message survives a restart.

@@ -1,5 +1,7 @@
 package qmgr
 
+import "github.com/situationd/situationd/mqengine/object"
+
 // Reader is a handle open for input.
 type Reader struct {
 	Tag   string // APPLTAG
@@ -27,4 +29,60 @@ type QueueAttributes struct {
 	ClwlUseQ, DefBind, DefPsist, Usage, DefType     string
 	Cluster, ClusNL, Descr, MonQ                    string
 	Clusters                                        []string // CLUSTER, or the names in CLUSNL
+}
+
+// QueueStatus is what a shell samples of one queue.
+type QueueStatus struct {
+	Number     uint32
+	Name       string
+	Type       string // QLOCAL, QALIAS
+	Base       string // alias: TARGET
+	Attributes *QueueAttributes
+	Counts     QueueCounts
+}
+
+// Status is the present state of the queue with that number: a local queue, or
+// a clustered alias with the counts of its base; false if there is none (any more).
+func (m *Machine) Status(number uint32) (QueueStatus, bool) {
+	q := m.catalog.byNumber[number]
+	if q == nil {
+		return QueueStatus{}, false
+	}
+	s := QueueStatus{Number: number, Name: q.name, Attributes: q.attr.public}
+	switch q.def.Kind() {
+	case object.QLocal:
+		s.Type = "QLOCAL"
+	case object.QAlias:
+		base := m.localQueue(q.attr.target)
+		if base == nil || !q.attr.clustered() {
+			return QueueStatus{}, false
+		}
+		s.Type, s.Base = "QALIAS", base.name
+		q = base
+	default:
+		return QueueStatus{}, false
+	}
+	s.Counts = q.counts(m.monitored(q))
+	return s, true
+}
+
+func (q *queue) counts(monitored bool) QueueCounts {
+	c := QueueCounts{
+		CurDepth: q.depth, Uncom: q.uncommitted, OpProcs: q.outputs, OwnOut: q.ownOut, Readers: q.readers, MonQ: monitored,
+	}
+	if monitored {
+		c.LGet, c.LPut, c.Oldest = q.lastGet, q.lastPut, q.oldest()
+	}
+	return c
+}
+
+// monitored reports whether MONQ is in force for a queue.
+func (m *Machine) monitored(q *queue) bool {
+	switch q.attr.monQ {
+	case monOn:
+		return !m.limits.monQNone
+	case monInherit:
+		return m.limits.monQ
+	}
+	return false
 }

@@ -1,0 +1,154 @@
+package qmgr
+
+import (
+	"slices"
+	"time"
+
+	"github.com/situationd/situationd/mqengine/mqi"
+)
+
+// Close options (MQCO_*) of dynamic queues.
+const (
+	closeDelete      int32 = 1
+	closeDeletePurge int32 = 2
+)
+
+// handle is an open object of one connection.
+type handle struct {
+	conn    *conn
+	number  uint32
+	name    string // the object as it was named
+	options int32
+	object  *queue // the definition that was opened; nil: a name known only in the cluster, or the queue manager
+	queue   *queue // the local queue behind it, or the transmission queue it is bound to; nil: chosen for each put
+	input   int32  // MQOO_INPUT_SHARED or MQOO_INPUT_EXCLUSIVE, what AS_Q_DEF meant; 0: not for input
+	dest    destination
+	changed bool   // what it resolves through was changed by force: 2041
+	made    *queue // the dynamic queue that this open made: a temporary one goes with it
+
+	cursor  position  // browse cursor
+	saved   *context  // MQOO_SAVE_ALL_CONTEXT
+	groupID mqi.MsgId // the group being put in logical order
+	groupNo int32
+	busy    bool // a get waits on it
+}
+
+func (h *handle) has(option int32) bool { return h.options&option != 0 }
+
+// attach counts the handle on its queue.
+func (m *Machine) attach(fx *Effects, h *handle) {
+	q := h.queue
+	if q == nil {
+		return
+	}
+	q.handles = append(q.handles, h)
+	if h.input != 0 {
+		q.inputs++
+		q.exclusive = h.input == mqi.MQOO_INPUT_EXCLUSIVE
+	}
+	if h.has(mqi.MQOO_OUTPUT) {
+		q.outputs++
+	}
+	q.listHandles(h)
+	m.touch(fx, q)
+}
+
+// detach takes the handle off its queue again.
+func (m *Machine) detach(fx *Effects, h *handle) {
+	q := h.queue
+	if q == nil {
+		return
+	}
+	if i := slices.Index(q.handles, h); i >= 0 {
+		q.handles = slices.Delete(q.handles, i, i+1)
+	}
+	if len(q.handles) == 0 {
+		q.handles = nil
+	}
+	if h.input != 0 {
+		q.inputs--
+		q.exclusive = false
+	}
+	if h.has(mqi.MQOO_OUTPUT) {
+		q.outputs--
+	}
+	q.listHandles(h)
+	m.touch(fx, q)
+}
+
+// listHandles makes the lists of readers and of putters with an owner anew,
+// where the handle that came or went matters for them.
+func (q *queue) listHandles(h *handle) {
+	if h.input != 0 {
+		q.readers = nil
+		if q.inputs > 0 {
+			q.readers = make([]Reader, 0, q.inputs)
+		}
+		for _, x := range q.handles {
+			if x.input != 0 {
+				q.readers = append(q.readers, Reader{Tag: x.conn.appl.Tag, Owner: x.conn.appl.Owner})
+			}
+		}
+	}
+	if h.has(mqi.MQOO_OUTPUT) && h.conn.appl.Owner != "" {
+		q.ownOut = nil
+		for _, x := range q.handles {
+			if x.has(mqi.MQOO_OUTPUT) && x.conn.appl.Owner != "" {
+				q.ownOut = append(q.ownOut, Reader{Tag: x.conn.appl.Tag, Owner: x.conn.appl.Owner})
+			}
+		}
+	}
+}
+
+// close is MQCLOSE.
+func (m *Machine) close(now time.Time, fx *Effects, c *conn, number uint32, options int32) mqi.Reason {
+	h, reason := c.handleOf(number)
+	if h == nil {
+		return reason
+	}
+	if options&^(closeDelete|closeDeletePurge) != 0 || options == closeDelete|closeDeletePurge {
+		return mqi.MQRC_OPTIONS_ERROR
+	}
+	q := h.queue
+	if options != 0 {
+		switch {
+		case q == nil || !q.attr.dynamic:
+			return mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE
+		case q.uncommitted > 0 || len(q.handles) > 1:
+			return mqi.MQRC_OBJECT_IN_USE
+		case options == closeDelete && q.live() > 0:
+			return mqi.MQRC_Q_NOT_EMPTY
+		}
+	}
+	m.closeHandle(now, fx, c, number)
+	if options != 0 && !q.deleted {
+		m.deleteQueue(now, fx, q)
+	}
+	return mqi.MQRC_NONE
+}
+
+// closeHandle closes a handle whatever it is doing.
+func (m *Machine) closeHandle(now time.Time, fx *Effects, c *conn, number uint32) {
+	h := c.handles[number-1]
+	c.handles[number-1] = nil
+	c.free = append(c.free, number)
+	for i := 0; h.busy && i < len(c.waiters); {
+		if w := c.waiters[i]; w.handle == h {
+			m.stopWaiting(w)
+			c.fail(fx, w.tag, mqi.MQRC_HOBJ_ERROR)
+			continue
+		}
+		i++
+	}
+	m.detach(fx, h)
+	if q := h.made; q != nil && q.attr.temporary && !q.deleted {
+		m.endTemporary(now, fx, q)
+	}
+}
+
+// endTemporary deletes a temporary dynamic queue when its creator closes it.
+// Other handles on it get 2052 from then on, waiting gets at once.
+func (m *Machine) endTemporary(now time.Time, fx *Effects, q *queue) {
+	m.refuseWaiters(fx, q, mqi.MQRC_Q_DELETED)
+	m.deleteQueue(now, fx, q)
+}

@@ -1,0 +1,188 @@
+package qmgr
+
+import (
+	"time"
+
+	"github.com/situationd/situationd/mqengine/mqi"
+)
+
+const knownPutOptions = mqi.MQPMO_SYNCPOINT | mqi.MQPMO_NO_SYNCPOINT | contextOptions | mqi.MQPMO_NEW_MSG_ID |
+	mqi.MQPMO_NEW_CORREL_ID | mqi.MQPMO_FAIL_IF_QUIESCING | mqi.MQPMO_LOGICAL_ORDER
+
+const groupFlags = mqi.MQMF_MSG_IN_GROUP | mqi.MQMF_LAST_MSG_IN_GROUP
+
+// put is MQPUT, or without a handle MQPUT1, which may have to wait for the repository.
+func (m *Machine) put(now time.Time, fx *Effects, c *conn, tag uint64, req *PutReq, last bool) {
+	if req.Handle == 0 {
+		m.put1(now, fx, c, tag, req, last)
+		return
+	}
+	h, reason := c.handleOf(req.Handle)
+	switch {
+	case reason != mqi.MQRC_NONE:
+	case !h.has(mqi.MQOO_OUTPUT):
+		reason = mqi.MQRC_NOT_OPEN_FOR_OUTPUT
+	default:
+		if req.PMO.Options&mqi.MQPMO_LOGICAL_ORDER != 0 {
+			m.logicalOrder(h, &req.MD)
+		}
+		m.putTo(now, fx, c, tag, req, &h.dest, h.options)
+		return
+	}
+	m.refusePut(fx, c, tag, req, reason)
+}
+
+// refusePut fails a put and lets go of its body.
+func (m *Machine) refusePut(fx *Effects, c *conn, tag uint64, req *PutReq, reason mqi.Reason) {
+	if req.Body.ID != 0 {
+		fx.Drop = append(fx.Drop, req.Body.ID)
+	}
+	c.fail(fx, tag, reason)
+}
+
+// put1 opens, puts and closes; PASS and SET context need no open option.
+func (m *Machine) put1(now time.Time, fx *Effects, c *conn, tag uint64, req *PutReq, last bool) {
+	const asOpened = mqi.MQOO_PASS_ALL_CONTEXT | mqi.MQOO_SET_ALL_CONTEXT
+	if req.OD.ObjectType != 0 && req.OD.ObjectType != typeQueue {
+		m.refusePut(fx, c, tag, req, mqi.MQRC_OBJECT_TYPE_ERROR)
+		return
+	}
+	d, reason := m.resolveOutput(resolving{now, fx, last}, req.OD.ObjectName, req.OD.ObjectQMgrName, bindAsQDef)
+	switch reason {
+	case mqi.MQRC_NONE:
+		m.putTo(now, fx, c, tag, req, &d, asOpened)
+	case reasonWait:
+		m.park(now, c, tag, *req, d.name)
+	default:
+		m.refusePut(fx, c, tag, req, reason)
+	}
+}
+
+// putTo puts one message to a resolved destination and answers.
+func (m *Machine) putTo(now time.Time, fx *Effects, c *conn, tag uint64, req *PutReq, d *destination, opened int32) {
+	ms := now.UnixMilli()
+	reason := m.checkPut(req)
+	var warning mqi.Reason
+	if reason == mqi.MQRC_NONE {
+		warning, reason = m.complete(&req.MD, d, req.PMO.Options)
+	}
+	if reason == mqi.MQRC_NONE {
+		reason = m.setContext(&req.MD, c, opened, &req.PMO, ms)
+	}
+	var to routeResult
+	if reason == mqi.MQRC_NONE {
+		to, reason = m.target(now, fx, d, &req.MD)
+	}
+	if reason == mqi.MQRC_NONE {
+		reason = m.putAt(now, fx, c, req, d, &to)
+	}
+	if reason != mqi.MQRC_NONE {
+		m.refusePut(fx, c, tag, req, reason)
+		return
+	}
+	md := &req.MD
+	c.reply(fx, tag, warning, PutResult{
+		MsgId: md.MsgId, CorrelId: md.CorrelId, PutDateTime: md.PutDateTime, Priority: md.Priority, Persistence: md.Persistence,
+		ResolvedQName: to.TargetQ, ResolvedQMgrName: to.TargetQMgr,
+	})
+}
+
+// putAt makes the message and puts it on the queue that was found for it.
+func (m *Machine) putAt(now time.Time, fx *Effects, c *conn, req *PutReq, d *destination, to *routeResult) mqi.Reason {
+	msg := &message{
+		md: req.MD, props: req.Props, body: req.Body, bind: d.bind, addressed: d.addressed, origin: m.qmid,
+	}
+	if e := req.MD.Expiry; e != mqi.MQEI_UNLIMITED {
+		msg.expiresAt = now.UnixMilli() + int64(e)*100
+	}
+	q := to.Queue
+	if to.Status == routeTransmit {
+		q = to.XmitQ
+		msg.address(to, d.bind)
+	}
+	var unit *unitOfWork
+	if req.PMO.Options&mqi.MQPMO_SYNCPOINT != 0 {
+		unit = &c.unit
+	}
+	return m.putMessage(now, fx, unit, q, msg)
+}
+
+// address writes the transmission header. A message that is not fixed names no
+// queue manager at its destination: the receiver resolves it again.
+func (msg *message) address(to *routeResult, bind bindType) {
+	msg.channel, msg.targetQ, msg.targetQMgr = to.Channel, to.TargetQ, to.TargetQMgr
+	if bind == bindNotFixed && to.Channel != "" && !msg.addressed {
+		msg.targetQMgr = ""
+	}
+}
+
+// checkPut checks what does not depend on where the message goes.
+func (m *Machine) checkPut(req *PutReq) mqi.Reason {
+	o, md := req.PMO.Options, &req.MD
+	switch {
+	case o&^knownPutOptions != 0, o&mqi.MQPMO_SYNCPOINT != 0 && o&mqi.MQPMO_NO_SYNCPOINT != 0:
+		return mqi.MQRC_OPTIONS_ERROR
+	case md.Expiry != mqi.MQEI_UNLIMITED && md.Expiry <= 0:
+		return mqi.MQRC_EXPIRY_ERROR
+	case md.Priority < mqi.MQPRI_PRIORITY_AS_Q_DEF:
+		return mqi.MQRC_PRIORITY_ERROR
+	case md.Persistence < mqi.MQPER_NOT_PERSISTENT || md.Persistence > mqi.MQPER_PERSISTENCE_AS_Q_DEF:
+		return mqi.MQRC_PERSISTENCE_ERROR
+	case md.MsgType == mqi.MQMT_REQUEST && md.ReplyToQ == "":
+		return mqi.MQRC_MISSING_REPLY_TO_Q
+	case req.Body.Len > m.limits.maxMsgL:
+		return mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
+	case len(req.Props) > maxProperties:
+		return mqi.MQRC_PROPERTY_NAME_ERROR
+	}
+	return mqi.MQRC_NONE
+}
+
+// complete fills in the descriptor's defaults and identifiers.
+func (m *Machine) complete(md *mqi.MD, d *destination, options int32) (warning, reason mqi.Reason) {
+	if md.Priority == mqi.MQPRI_PRIORITY_AS_Q_DEF {
+		md.Priority = d.defPriority
+	}
+	if md.Priority > maxPriority {
+		warning = mqi.MQRC_PRIORITY_EXCEEDS_MAXIMUM
+	}
+	if md.Persistence == mqi.MQPER_PERSISTENCE_AS_Q_DEF {
+		md.Persistence = mqi.MQPER_NOT_PERSISTENT
+		if d.defPersist {
+			md.Persistence = mqi.MQPER_PERSISTENT
+		}
+	}
+	if md.MsgId.IsZero() || options&mqi.MQPMO_NEW_MSG_ID != 0 {
+		md.MsgId = m.ids.next()
+	}
+	if options&mqi.MQPMO_NEW_CORREL_ID != 0 {
+		md.CorrelId = m.ids.next()
+	}
+	if md.MsgFlags&groupFlags != 0 && md.GroupId.IsZero() {
+		md.GroupId = m.ids.next()
+	}
+	if md.ReplyToQ != "" && md.ReplyToQMgr == "" {
+		md.ReplyToQMgr = m.name
+	}
+	md.BackoutCount = 0
+	return warning, mqi.MQRC_NONE
+}
+
+// logicalOrder numbers the messages of a group as they are put: the group begins
+// with the first message that is in one, and ends with the last.
+func (m *Machine) logicalOrder(h *handle, md *mqi.MD) {
+	if md.MsgFlags&groupFlags == 0 {
+		h.groupID, h.groupNo = mqi.MsgId{}, 0
+		return
+	}
+	if h.groupNo == 0 {
+		if h.groupID = md.GroupId; h.groupID.IsZero() {
+			h.groupID = m.ids.next()
+		}
+	}
+	h.groupNo++
+	md.GroupId, md.MsgSeqNumber = h.groupID, h.groupNo
+	if md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP != 0 {
+		h.groupNo = 0
+	}
+}
