@@ -45,7 +45,7 @@ func Parse(text string) (*Command, *Error) {
 // head finds the form by verb and noun, and reads the name.
 func (p *parser) head(items []item) (*form, *Command, *Error) {
 	if len(items) == 0 {
-		return nil, nil, p.missing(verbs(), "There is no command. Valid MQSC commands are: %s", strings.Join(verbs(), ", "))
+		return nil, nil, p.missing(verbs(), "The command is blank; it begins with one of %s", strings.Join(verbs(), ", "))
 	}
 	verb := canonicalVerb(items[0].key.text)
 	if !slices.Contains(verbs(), verb) || items[0].paren {
@@ -54,6 +54,9 @@ func (p *parser) head(items []item) (*form, *Command, *Error) {
 		return nil, nil, e
 	}
 	nouns := nounsOf(verb)
+	if len(nouns) == 0 {
+		return nil, nil, p.fail(idParser, items[0].key, "%s ends an input and is nothing that a queue manager carries out", verb)
+	}
 	if len(items) == 1 {
 		return nil, nil, p.missing(nouns, "%s needs one of %s", verb, strings.Join(nouns, ", "))
 	}
@@ -109,7 +112,7 @@ func (p *parser) name(f *form, c *Command, it item) *Error {
 		return p.fail(idName, at, "%s %s: the name is blank", c.Verb, c.Noun)
 	}
 	if err := checkPlain(f.nameType, plain); err != nil {
-		return p.fail(nameID(f.nameType, plain), at, "%s(%s): %s is needed%s", f.noun, clip(name), f.nameType.Want(), genericHint(f, plain))
+		return p.fail(nameID(f.nameType, plain), at, "%s(%s): %s is needed%s", f.noun, clip(name), nameWant(f.nameType), genericHint(f, plain))
 	}
 	c.Name = name
 	return nil
@@ -125,6 +128,11 @@ func checkPlain(a *object.Attr, plain string) error {
 }
 
 var errAsterisk = &object.ValueError{Fault: object.FaultName, Want: "an asterisk at the end only"}
+
+// nameWant is what a name must be; unlike an attribute it cannot be blank.
+func nameWant(a *object.Attr) string {
+	return strings.TrimSuffix(a.Want(), ", or ' '")
+}
 
 func nameID(a *object.Attr, plain string) string {
 	if len(plain) > a.MaxLen {

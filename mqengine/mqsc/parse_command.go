@@ -98,7 +98,7 @@ func (p *parser) like(f *form, c *Command, it item, seen map[string]bool) *Error
 	}
 	at := it.args[0]
 	if err := checkPlain(f.nameType, at.text); err != nil {
-		return p.fail(nameID(f.nameType, at.text), at, "LIKE(%s): %s is needed", clip(at.text), f.nameType.Want())
+		return p.fail(nameID(f.nameType, at.text), at, "LIKE(%s): %s is needed", clip(at.text), nameWant(f.nameType))
 	}
 	c.Like = strings.TrimRight(at.text, " ")
 	return nil

@@ -78,3 +78,10 @@ func (c *Command) Apply(o *object.Object) error {
 	}
 	return nil
 }
+
+// FieldOf is one attribute of an object as a reply shows it. Live attributes
+// are blank: who knows them puts its own field there.
+func FieldOf(o *object.Object, keyword string) Field {
+	key, values, bare := o.Field(keyword)
+	return Field{Key: key, Values: values, Bare: bare}
+}
