@@ -2,6 +2,8 @@ package situations
 
 import (
 	"time"
+
+	"gopkg.in/yaml.v3"
 )
 
 // File is the text of one rule file, as its reader found it.
@@ -42,8 +44,13 @@ type Situation struct {
 	File         string
 	Line, Column int
 
-	formulaAt *place // where the formula stands, for the checks across situations
-	actionsAt []*place
+	// Where it stands, for the checks across situations.
+	doc         *document
+	nameNode    *yaml.Node
+	formulaNode *yaml.Node
+	actionNodes []*yaml.Node
+	clearNodes  []*yaml.Node
+	lever       Lever
 }
 
 // ActAgain says whether an open situation acts more than once.

@@ -1,0 +1,185 @@
+package situations
+
+import "slices"
+
+// KeyDoc is one key of a rule file or of a rule-test file. The table drives
+// reading, its error messages and the check that docs/rules.md is complete.
+type KeyDoc struct {
+	Place   string `json:"place"` // where the key stands
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Default string `json:"default"`
+	Doc     string `json:"doc"`
+	// Later: the key is known, and comes with a later release.
+	Later bool `json:"later"`
+}
+
+// Places of keys, in the words of the messages.
+const (
+	placeTop          = "a rule file"
+	placeDefaults     = "defaults"
+	placeSituation    = "a situation"
+	placeWatch        = "watch"
+	placeSample       = "sample"
+	placeActAgain     = "act_again"
+	placeAction       = "an action"
+	placeRedistribute = "redistribute"
+	placeAlert        = "alert"
+	placeAvailability = "availability"
+	placeTestFile     = "a rule-test file"
+	placeTest         = "a test"
+	placeExpect       = "an expectation"
+)
+
+// Keys lists every key, in the order of the documentation.
+func Keys() []KeyDoc { return slices.Clone(keyTable) }
+
+func key(where, name, kind, def, doc string) KeyDoc {
+	return KeyDoc{Place: where, Name: name, Type: kind, Default: def, Doc: doc}
+}
+
+func later(where, name, doc string) KeyDoc {
+	return KeyDoc{Place: where, Name: name, Doc: doc, Later: true}
+}
+
+var keyTable = []KeyDoc{
+	key(placeTop, "version", "1", "", "version of the format"),
+	key(placeTop, "timezone", "name", "the host's", "time zone of the cron lines of this file"),
+	key(placeTop, "defaults", "map", "", "keys that hold for every situation of this file that does not say otherwise"),
+	key(placeTop, "situations", "list", "", "the situations"),
+	later(placeTop, "probes", "named checks"),
+	later(placeTop, "lists", "named lists"),
+	later(placeTop, "macros", "named formulas"),
+
+	key(placeDefaults, "sample", "duration, cron line or map", "5m", "as in a situation"),
+	key(placeDefaults, "distribution", "name, pattern or list", "all", "as in a situation"),
+	key(placeDefaults, "act_on", "each_item or first_item", "each_item", "as in a situation"),
+	key(placeDefaults, "act_at", "managed_system", "managed_system", "as in a situation"),
+	key(placeDefaults, "act_again", "after_false, every_sample or map", "after_false", "as in a situation"),
+
+	key(placeSituation, "name", "text", "", "unique; becomes the alert's name"),
+	key(placeSituation, "description", "text", "", "for people"),
+	key(placeSituation, "enabled", "true or false", "true", "a situation that is not enabled is not sampled and keeps its state"),
+	key(placeSituation, "watch", "map", "", "which items the situation looks at"),
+	key(placeSituation, "sample", "duration, cron line or map", "5m", "how often it looks"),
+	key(placeSituation, "distribution", "name, pattern or list", "all", "on which queue managers"),
+	key(placeSituation, "act_on", "each_item or first_item", "each_item", "act on every item, or only on the first that becomes true"),
+	key(placeSituation, "act_at", "managed_system", "managed_system", "the daemon acts only on its own queue manager"),
+	key(placeSituation, "act_again", "after_false, every_sample or map", "after_false", "whether to act again while it stays true"),
+	key(placeSituation, "formula", "formula", "", "the condition"),
+	later(placeSituation, "recovery", "the condition for being over"),
+	key(placeSituation, "for", "samples or duration", "1 sample", "how long the condition must hold"),
+	key(placeSituation, "clear_for", "samples or duration", "1 sample", "how long it must be over"),
+	key(placeSituation, "actions", "list", "", "what to do when it becomes true"),
+	key(placeSituation, "on_clear", "list or revert", "", "what to do when it is over"),
+	key(placeSituation, "alert", "map", "", "what to tell Alertmanager while it is true"),
+	key(placeSituation, "severity", "severity", "", "short for an alert with this severity"),
+	key(placeSituation, "availability", "map", "", "the short form, instead of a named situation"),
+	later(placeSituation, "renamed_from", "the situation's old name"),
+	later(placeSituation, "until", "what else ends it"),
+	later(placeSituation, "maintenance", "windows in which it does not act"),
+	later(placeSituation, "guard", "limits of its own"),
+	later(placeSituation, "expect", "names that must exist"),
+	later(placeSituation, "max_wait", "the longest wait the SLA allows"),
+
+	key(placeWatch, "queue", "name, pattern or list", "", "the queues"),
+	key(placeWatch, "cluster", "name, pattern or list", "", "only queues of these clusters"),
+	later(placeWatch, "channel", "channels"),
+	later(placeWatch, "qmgr", "queue managers"),
+	later(placeWatch, "listener", "listeners"),
+	later(placeWatch, "process", "processes"),
+	later(placeWatch, "probe", "probes"),
+	later(placeWatch, "host", "hosts"),
+
+	key(placeSample, "every", "duration or cron line", "", "the interval"),
+	key(placeSample, "on_change", "true or false", "false", "sample at once when the queue manager reports a change"),
+
+	key(placeActAgain, "after", "duration", "", "act again after this long, while it stays true"),
+
+	key(placeAction, "put", "ENABLED or DISABLED", "", "sets PUT of the queue"),
+	key(placeAction, "rank", "0 to 9", "", "sets CLWLRANK of the queue"),
+	key(placeAction, "priority", "0 to 9", "", "sets CLWLPRTY of the queue"),
+	key(placeAction, "redistribute", "true, never or map", "", "moves the waiting messages to other instances"),
+	key(placeAction, "exec", "list", "", "runs a program with arguments"),
+	key(placeAction, "event", "text", "", "writes a universal message to the journal and the event stream"),
+	key(placeAction, "allow_last", "true or false", "false", "lower even the last instance that could take messages"),
+	key(placeAction, "only_if", "formula", "", "act only if this is true too"),
+	key(placeAction, "retry", "duration", "the sample interval", "wait between attempts"),
+	key(placeAction, "timeout", "duration", "the verb's own", "how long one attempt may take"),
+	key(placeAction, "useq", "any", "", "with priority or rank: also set CLWLUSEQ(ANY), and set it back"),
+	later(placeAction, "mqsc", "any MQSC command"),
+	later(placeAction, "webhook", "calls a URL"),
+	later(placeAction, "weight", "sets a channel's weight"),
+	later(placeAction, "start_channel", "starts a channel"),
+	later(placeAction, "stop_channel", "stops a channel"),
+	later(placeAction, "suspend", "suspends the queue manager from its cluster"),
+	later(placeAction, "resume", "resumes it"),
+
+	key(placeRedistribute, "only_if", "formula", "", "move only if this is true"),
+	key(placeRedistribute, "retry", "duration", "the sample interval", "wait between attempts, until the queue is empty"),
+	key(placeRedistribute, "timeout", "duration", "none", "how long one attempt may take"),
+	key(placeRedistribute, "even_if_bound", "true or false", "false", "move also where it cannot be seen that messages are free to go"),
+	later(placeRedistribute, "rate", "messages a second"),
+
+	key(placeAlert, "severity", "severity", "warning", "label severity"),
+	key(placeAlert, "summary", "text", "", "annotation summary"),
+	key(placeAlert, "description", "text", "the situation's", "annotation description"),
+	key(placeAlert, "runbook", "URL", "", "annotation runbook_url"),
+	key(placeAlert, "labels", "map", "", "more labels"),
+
+	key(placeAvailability, "queue", "name, pattern or list", "", "the queues"),
+	key(placeAvailability, "cluster", "name, pattern or list", "", "only queues of these clusters"),
+	key(placeAvailability, "by", "put, rank or priority", "", "the lever"),
+	key(placeAvailability, "name", "text", "the queue", "name of the pair of situations"),
+	key(placeAvailability, "sample", "duration, cron line or map", "5m", "as in a situation"),
+	key(placeAvailability, "distribution", "name, pattern or list", "all", "as in a situation"),
+	key(placeAvailability, "alert", "map", "", "alert of the idle situation"),
+	key(placeAvailability, "allow_last", "true or false", "false", "lower even the last instance that could take messages"),
+	key(placeAvailability, "redistribute", "true, never or map", "true", "as in an action"),
+
+	key(placeTestFile, "rule_files", "list", "", "the rules under test, relative to this file"),
+	key(placeTestFile, "sample", "duration", "1m", "time between two columns"),
+	key(placeTestFile, "startup_grace", "duration", "0", "grace of the daemon, at the start of each test"),
+	key(placeTestFile, "tests", "list", "", "the tests"),
+
+	key(placeTest, "name", "text", "", "for the report"),
+	key(placeTest, "sample", "duration", "the file's", "time between two columns"),
+	key(placeTest, "items", "map", "", "what the samples find, by QMGR/QUEUE and attribute"),
+	key(placeTest, "expect", "list", "", "what must come of it"),
+
+	key(placeExpect, "at", "duration", "", "time since the first column"),
+	key(placeExpect, "item", "QMGR/QUEUE", "", "of which item"),
+	key(placeExpect, "active", "list", "", "the situations that are open, no others"),
+	key(placeExpect, "actions", "list", "", "what was done at this time, nothing else"),
+	key(placeExpect, "skipped", "list", "", "what was held back or refused at this time"),
+	key(placeExpect, "alerts", "list", "", "alerts that stand, by their labels; empty for none"),
+	key(placeExpect, "stale", "true or false", "", "whether the item is unknown"),
+	key(placeExpect, "note", "text", "", "for people"),
+}
+
+// keysAt are the keys of one place.
+func keysAt(where string) []KeyDoc {
+	var out []KeyDoc
+	for _, k := range keyTable {
+		if k.Place == where {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// placesOf are the places that know a key.
+func placesOf(name string) []string {
+	var out []string
+	for _, k := range keyTable {
+		if k.Name == name && !k.Later && k.Place != placeTestFile && k.Place != placeTest && k.Place != placeExpect {
+			out = append(out, k.Place)
+		}
+	}
+	return out
+}
+
+// actionVerbs are the keys of an action of which it has exactly one.
+var actionVerbs = []string{"put", "rank", "priority", "redistribute", "exec", "event"}
+
+var severities = []string{"fatal", "critical", "major", "minor", "warning", "harmless", "informational", "info"}

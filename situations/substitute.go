@@ -1,0 +1,129 @@
+package situations
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// substitution is one ${NAME} or &{Group.Name} of a text.
+type substitution struct {
+	from, to int // bytes
+	name     string
+	attr     *Attribute // nil if unknown
+}
+
+// substitutions finds the names in a text. A brace that is never closed is text.
+func substitutions(text string) []substitution {
+	var out []substitution
+	for i := 0; i+2 < len(text); i++ {
+		if text[i+1] != '{' || text[i] != '$' && text[i] != '&' {
+			continue
+		}
+		end := strings.IndexByte(text[i:], '}')
+		if end < 0 {
+			break
+		}
+		name := text[i+2 : i+end]
+		s := substitution{from: i, to: i + end + 1, name: name}
+		if text[i] == '&' {
+			s.attr = attributeNamed(tivoliNames[name])
+		} else {
+			s.attr = attributeNamed(name)
+		}
+		out = append(out, s)
+		i += end
+	}
+	return out
+}
+
+// Expand replaces the names in a text that a person reads; a name without a
+// value becomes the word unknown.
+func Expand(text string, row *Row) string {
+	s, _ := expand(text, row)
+	return s
+}
+
+// ExpandArgs replaces the names in a program's arguments, each on its own, so
+// that no value can become several arguments or a piece of shell. A name
+// without a value is an error: a program must not run with half its arguments.
+func ExpandArgs(args []string, row *Row) ([]string, error) {
+	out := make([]string, len(args))
+	for i, a := range args {
+		s, missing := expand(a, row)
+		if missing != "" {
+			return nil, fmt.Errorf("argument %d, %q: %s has no value in this sample", i, a, missing)
+		}
+		out[i] = s
+	}
+	return out, nil
+}
+
+func expand(text string, row *Row) (string, string) {
+	subs := substitutions(text)
+	if len(subs) == 0 {
+		return text, ""
+	}
+	var e evaluation
+	e.load(row, ^uint64(0))
+	if row.Env == nil { // no sample: the names at least are known
+		e.store.QUEUE = row.Queue
+		e.missing &^= attributeNamed("QUEUE").bit
+	}
+	var b strings.Builder
+	missing, at := "", 0
+	for _, s := range subs {
+		b.WriteString(text[at:s.from])
+		at = s.to
+		var v any
+		if s.attr != nil {
+			v = e.value(s.attr)
+		}
+		switch v := v.(type) {
+		case string:
+			b.WriteString(v)
+		case int:
+			b.WriteString(strconv.Itoa(v))
+		default:
+			b.WriteString("unknown")
+			if missing == "" {
+				missing = s.name
+			}
+		}
+	}
+	b.WriteString(text[at:])
+	return b.String(), missing
+}
+
+// textErrors finds the names of a text that nobody can replace. With allowed,
+// only those names may stand in it.
+func textErrors(text string, allowed ...string) []formulaError {
+	var out []formulaError
+	for _, s := range substitutions(text) {
+		e := formulaError{
+			from: utf8.RuneCountInString(text[:s.from]), to: utf8.RuneCountInString(text[:s.to]),
+			code: "unknown-attribute",
+		}
+		switch {
+		case s.attr == nil && text[s.from] == '&':
+			e.message = fmt.Sprintf("&{%s} is not a name that can be replaced", s.name)
+			e.help = []string{"Tivoli's names here: Queue_Data.Queue_Name, Queue_Data.MQ_Manager_Name, Queue_Data.Input_Opens, Queue_Data.Current_Depth"}
+		case s.attr == nil:
+			e.message = fmt.Sprintf("${%s} is not an attribute of a queue", s.name)
+			if near := nearest(strings.ToUpper(s.name), attributeNames()); near != "" {
+				e.message += "; did you mean ${" + near + "}?"
+			}
+			e.help = []string{"list them: situationd attributes queue"}
+		case len(allowed) > 0 && !slices.Contains(allowed, s.attr.Name):
+			e.code = "label"
+			e.message = fmt.Sprintf("%s changes from sample to sample, and a label that changes makes a new alert each time", s.attr.Name)
+			e.help = []string{"in labels: " + orList(allowed) + "; put it into summary or description"}
+		default:
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
