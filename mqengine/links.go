@@ -1,0 +1,263 @@
+package mqengine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/situationd/situationd/mqengine/channel"
+	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/mqengine/transport"
+)
+
+// Bounds of the network.
+const (
+	// linksMax is how many links may be open; inbound ones beyond it are closed at once.
+	linksMax = 1000
+	// dialTimeout bounds one attempt to reach a queue manager.
+	dialTimeout = 10 * time.Second
+	// linkQueue is what may wait to be sent on one link: the window of four batches is less.
+	linkQueue = 160 << 20
+)
+
+// links are the network links of a queue manager's channels: a goroutine each
+// reads, decodes and posts; what is to be sent comes from the release.
+type links struct {
+	network  transport.Network
+	listener transport.Listener // nil: nobody can reach us
+	mailbox  *mailbox
+	numbers  *bodyNumbers
+	log      func(id, format string, args ...any)
+	ctx      context.Context
+	cancel   context.CancelFunc
+	wg       sync.WaitGroup
+
+	mu     sync.Mutex
+	open   map[qmgr.LinkID]netLink
+	last   qmgr.LinkID
+	closed bool
+}
+
+// netLink is an open link, or one that is being dialled.
+type netLink struct {
+	link   transport.Link // nil: being dialled
+	cancel context.CancelFunc
+}
+
+// channelLinks are the options of links between queue managers.
+func channelLinks() transport.Options {
+	return transport.Options{
+		Protocol: transport.ProtocolChannel, MaxFrame: channel.DefaultLimits().MaxFrame,
+		SendQueue: linkQueue, DialTimeout: dialTimeout,
+	}
+}
+
+func newLinks(network transport.Network, listener transport.Listener, box *mailbox, numbers *bodyNumbers) *links {
+	l := &links{network: network, listener: listener, mailbox: box, numbers: numbers, open: make(map[qmgr.LinkID]netLink)}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	return l
+}
+
+// start begins to accept. Accepted links are numbered downwards from the top,
+// since the machine numbers those that it dials.
+func (l *links) start() {
+	if l.listener != nil {
+		l.wg.Go(l.accept)
+	}
+}
+
+func (l *links) accept() {
+	for {
+		link, err := l.listener.Accept()
+		if err != nil {
+			if !errors.Is(err, transport.ErrClosed) {
+				l.log("AMQ9208E", "The listener has ended: %v", err)
+			}
+			return
+		}
+		id, ok := l.accepted(link)
+		if !ok {
+			l.log("AMQ9513E", "Maximum number of channels reached; %s was refused.", link.RemoteAddr())
+			l.closeLink(link)
+			continue
+		}
+		l.wg.Go(func() {
+			// A stranger is refused by the first Receive, before the machine hears of it.
+			frame, err := link.Receive()
+			if err == nil && l.mailbox.post(item{event: qmgr.LinkAccepted{Link: id, Remote: link.RemoteAddr()}}) {
+				l.read(id, link, frame)
+				return
+			}
+			l.forget(id)
+			if err != nil && !errors.Is(err, io.EOF) {
+				l.log("AMQ9207E", "The data received from %s is not valid: %v", link.RemoteAddr(), err)
+			}
+			l.closeLink(link)
+		})
+	}
+}
+
+func (l *links) accepted(link transport.Link) (qmgr.LinkID, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || len(l.open) >= linksMax {
+		return 0, false
+	}
+	l.last++
+	id := ^qmgr.LinkID(0) - l.last
+	l.open[id] = netLink{link: link}
+	return id, true
+}
+
+// read posts a link's frames until it ends; first is the one that was read already, or nil.
+func (l *links) read(id qmgr.LinkID, link transport.Link, first []byte) {
+	err := l.readFrames(id, link, first)
+	l.forget(id)
+	l.closeLink(link)
+	reason := "the other side closed the connection"
+	switch {
+	case errors.Is(err, channel.ErrFrame):
+		l.log("AMQ9207E", "The data received from %s is not valid: %v", link.RemoteAddr(), err)
+		reason = err.Error()
+	case !errors.Is(err, io.EOF):
+		reason = err.Error()
+	}
+	l.mailbox.post(item{event: qmgr.LinkDown{Link: id, Reason: reason}})
+}
+
+func (l *links) readFrames(id qmgr.LinkID, link transport.Link, data []byte) error {
+	limits := channel.DefaultLimits()
+	var err error
+	for {
+		if data == nil {
+			if data, err = link.Receive(); err != nil {
+				return err
+			}
+		}
+		var bodies []numberedBody
+		frame, err := channel.DecodeFrame(data, limits, func(b []byte) channel.BodyRef {
+			// Copied: one message that stays must not keep its whole batch in memory.
+			body := numberedBody{id: l.numbers.next(), data: append([]byte(nil), b...)}
+			bodies = append(bodies, body)
+			return channel.BodyRef{ID: body.id, Len: len(b)}
+		})
+		if err != nil {
+			return err
+		}
+		data = nil
+		if !l.mailbox.post(item{event: qmgr.LinkFrame{Link: id, Frame: frame}, bodies: bodies}) {
+			return transport.ErrClosed
+		}
+	}
+}
+
+// carryOut sends a turn's frames, dials and closes. It does not block.
+func (l *links) carryOut(t *turn) {
+	for i := range t.frames {
+		f := &t.frames[i]
+		link := l.get(f.link)
+		if link == nil {
+			continue // it ended; the machine learns of that from LinkDown
+		}
+		if err := link.Offer(f.data); err != nil {
+			// The reader sees the closed link and tells the machine.
+			l.log("AMQ9206E", "Error sending data to %s: %v", link.RemoteAddr(), err)
+			l.closeSoon(link)
+		}
+	}
+	for _, d := range t.fx.Dials {
+		l.dial(d)
+	}
+	for _, id := range t.fx.Closes {
+		l.mu.Lock()
+		n := l.open[id]
+		l.mu.Unlock()
+		switch {
+		case n.link != nil:
+			l.closeSoon(n.link)
+		case n.cancel != nil:
+			n.cancel()
+		}
+	}
+}
+
+func (l *links) dial(d qmgr.Dial) {
+	ctx, cancel := context.WithTimeout(l.ctx, dialTimeout)
+	l.mu.Lock()
+	l.open[d.Link] = netLink{cancel: cancel}
+	l.mu.Unlock()
+	l.wg.Go(func() {
+		defer cancel()
+		link, err := l.network.Dial(ctx, d.Addr)
+		if err != nil {
+			l.forget(d.Link)
+			l.mailbox.post(item{event: qmgr.LinkDown{Link: d.Link, Reason: err.Error()}})
+			return
+		}
+		if !l.dialled(d.Link, link) || !l.mailbox.post(item{event: qmgr.LinkUp{Link: d.Link}}) {
+			l.closeLink(link)
+			return
+		}
+		l.read(d.Link, link, nil)
+	})
+}
+
+// dialled notes the link of a dial; false if everything is being closed.
+func (l *links) dialled(id qmgr.LinkID, link transport.Link) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.open[id] = netLink{link: link}
+	return true
+}
+
+func (l *links) get(id qmgr.LinkID) transport.Link {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open[id].link
+}
+
+func (l *links) forget(id qmgr.LinkID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, id)
+}
+
+// closeSoon closes a link without waiting for what is queued on it.
+func (l *links) closeSoon(link transport.Link) { l.wg.Go(func() { l.closeLink(link) }) }
+
+func (l *links) closeLink(link transport.Link) {
+	if err := link.Close(); err != nil {
+		l.log("AMQ9206W", "Error closing the connection to %s: %v", link.RemoteAddr(), err)
+	}
+}
+
+// close ends the listener and every link, and waits for their goroutines.
+func (l *links) close() error {
+	l.mu.Lock()
+	l.closed = true
+	all := make([]transport.Link, 0, len(l.open))
+	for _, n := range l.open {
+		if n.link != nil {
+			all = append(all, n.link)
+		}
+	}
+	l.mu.Unlock()
+	l.cancel()
+	var err error
+	if l.listener != nil {
+		if err = l.listener.Close(); err != nil {
+			err = fmt.Errorf("close the listener: %w", err)
+		}
+	}
+	for _, link := range all {
+		l.wg.Go(func() { l.closeLink(link) })
+	}
+	l.wg.Wait()
+	return err
+}

@@ -1,0 +1,60 @@
+package mqengine
+
+import (
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/situationd/situationd/mqengine/store"
+	"github.com/situationd/situationd/mqengine/transport"
+	"github.com/situationd/situationd/mqengine/workload"
+)
+
+// DefaultBodyBudget is how many bytes of stored message bodies stay in memory.
+const DefaultBodyBudget = 16 << 20
+
+// spaceEvery is how often the free space of the disk is looked at.
+const spaceEvery = time.Second
+
+// Options is how a queue manager is started.
+type Options struct {
+	Name string
+	// Folder is the queue manager's own, see the function Folder. Blank starts one
+	// without lock, socket and error log, on Store: for tests and for the simulation of clusters.
+	Folder string
+	// Listen is the host:port of the message channels' listener. Blank or "none": there is
+	// none, and no other queue manager can reach this one. Port 0 chooses one.
+	Listen string
+	// Workload is the order in which an instance of a cluster queue is chosen.
+	Workload workload.Order
+	// Logger gets what the error log gets, and what concerns the process. Nil drops it.
+	Logger hclog.Logger
+	// Store replaces the durable store in the folder. The queue manager closes it.
+	Store store.Store
+	// Network replaces TCP.
+	Network transport.Network
+	// BodyBudget is how many bytes of stored message bodies stay in memory. 0 is DefaultBodyBudget.
+	BodyBudget int
+	// Reserve is how many bytes of disk stay free; below it puts get 2056. 0 is
+	// the store's default, a negative value is none.
+	Reserve int64
+}
+
+// NoListener as Options.Listen starts no listener.
+const NoListener = "none"
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = hclog.NewNullLogger()
+	}
+	if o.Network == nil {
+		o.Network = transport.TCP(channelLinks())
+	}
+	if o.BodyBudget == 0 {
+		o.BodyBudget = DefaultBodyBudget
+	}
+	if o.Listen == NoListener {
+		o.Listen = ""
+	}
+	return o
+}

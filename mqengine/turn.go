@@ -1,0 +1,154 @@
+package mqengine
+
+import (
+	"fmt"
+
+	"github.com/situationd/situationd/mqengine/channel"
+	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/mqengine/store"
+)
+
+// turnsMax is how many turns may be in flight: one that is being written, one
+// that waits for it, one that is being made. More would only grow the answers' delay.
+const turnsMax = 3
+
+// turn is what one round of the actor wants done, and everything that its
+// release needs, so that the release touches nothing of the actor's.
+type turn struct {
+	number uint64
+	fx     qmgr.Effects
+	bodies [][]byte   // per reply
+	frames []outFrame // encoded
+	rows   []*row
+	old    []*row
+	after  []func()
+	fault  error       // the turn could not be made: nothing of it may leave
+	done   func(error) // made once, so that a submission costs no memory
+}
+
+type outFrame struct {
+	link qmgr.LinkID
+	data []byte
+}
+
+func (t *turn) reset() {
+	t.fx.Reset()
+	clear(t.bodies)
+	clear(t.frames)
+	clear(t.rows)
+	clear(t.old)
+	clear(t.after)
+	t.fault = nil
+	t.bodies, t.frames, t.rows, t.old, t.after = t.bodies[:0], t.frames[:0], t.rows[:0], t.old[:0], t.after[:0]
+}
+
+// finish makes the turn independent of the actor: bodies of its unit, replies
+// and frames become bytes, touched queues become rows.
+func (t *turn) finish(m *qmgr.Machine, bodies *bodyTable) error {
+	for i := range t.fx.Unit.Ops {
+		op := &t.fx.Unit.Ops[i]
+		if op.Kind == store.OpSetBody {
+			var err error
+			if op.Value, err = bodies.write(op.Body, t.number); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range t.fx.Replies {
+		data, err := replyBody(&t.fx.Replies[i], bodies)
+		if err != nil {
+			return err
+		}
+		t.bodies = append(t.bodies, data)
+	}
+	for i := range t.fx.Frames {
+		if err := t.encode(&t.fx.Frames[i], bodies); err != nil {
+			return err
+		}
+	}
+	for i := range t.fx.Unit.Ops {
+		if op := &t.fx.Unit.Ops[i]; op.Kind == store.OpDeleteBody {
+			bodies.drop(op.Body)
+		}
+	}
+	for _, id := range t.fx.Drop {
+		bodies.drop(id)
+	}
+	t.touch(m)
+	bodies.trim()
+	return nil
+}
+
+// replyBody is the body that goes with a reply, cut to what the getter's buffer holds.
+func replyBody(rep *qmgr.Reply, bodies *bodyTable) ([]byte, error) {
+	res, ok := rep.Result.(*qmgr.GetResult)
+	if !ok || res == nil {
+		return nil, nil
+	}
+	data, err := bodies.bytes(res.Body.ID)
+	if err != nil {
+		return nil, fmt.Errorf("answer an MQGET: %w", err)
+	}
+	if res.Body.Len < len(data) {
+		data = data[:res.Body.Len]
+	}
+	return data, nil
+}
+
+func (t *turn) encode(out *qmgr.FrameOut, bodies *bodyTable) error {
+	var failed error
+	data := channel.AppendFrame(nil, out.Frame, func(ref channel.BodyRef) []byte {
+		b, err := bodies.bytes(ref.ID)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return b
+	})
+	if failed != nil {
+		return fmt.Errorf("send a batch: %w", failed)
+	}
+	t.frames = append(t.frames, outFrame{out.Link, data})
+	return nil
+}
+
+// touch makes a row of each queue whose status changed.
+func (t *turn) touch(m *qmgr.Machine) {
+	for i, number := range t.fx.Touched {
+		if repeated(t.fx.Touched[:i], number) {
+			continue
+		}
+		r := &row{number: number}
+		st, ok := m.Status(number)
+		r.gone = !ok
+		if ok {
+			r.status = QueueStatus{
+				Name: st.Name, Type: st.Type, Base: st.Base,
+				Attributes: st.Attributes, QueueCounts: st.Counts,
+			}
+		}
+		t.rows = append(t.rows, r)
+	}
+	for range t.rows {
+		t.old = append(t.old, nil)
+	}
+}
+
+// repeated looks at a few neighbours only: a turn touches few queues many times,
+// and a row too many costs little.
+func repeated(seen []uint32, number uint32) bool {
+	for i := len(seen) - 1; i >= 0 && i >= len(seen)-8; i-- {
+		if seen[i] == number {
+			return true
+		}
+	}
+	return false
+}
+
+// failedReply is what a caller gets whose turn could not be made durable.
+func failedReply(tag uint64, err error) reply {
+	return reply{
+		tag: tag, compCode: mqi.MQCC_FAILED, reason: mqi.MQRC_UNEXPECTED_ERROR,
+		detail: "the queue manager ends: " + err.Error(),
+	}
+}
