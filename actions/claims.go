@@ -127,7 +127,7 @@ func (c *Claims) join(t Target, attr, owner string, now time.Time) {
 
 // explain notes a change of ours that makes no claim itself: it must not look like a person's.
 func (c *Claims) explain(t Target, attr, prev, value string) {
-	if cl := c.get(t, attr); cl != nil {
+	if cl := c.get(t, attr); cl != nil && !cl.Foreign {
 		cl.begin(prev, value)
 		c.touch(cl)
 	}
@@ -140,18 +140,17 @@ func (cl *Claim) begin(prev, value string) {
 // settle ends the doubt: the value was read back, or it is known that the
 // change was not made (value is then what is there).
 func (c *Claims) settle(t Target, attr, value string) {
-	cl := c.get(t, attr)
-	if cl == nil || !cl.Doubt {
-		return
+	if cl := c.get(t, attr); cl != nil && cl.Doubt {
+		c.accept(cl, value)
 	}
-	cl.Set, cl.Prev, cl.Doubt = value, "", false
-	c.touch(cl)
-	c.prune(cl)
 }
 
-// prune drops a claim that claims nothing: nobody holds it.
-func (c *Claims) prune(cl *Claim) {
-	if len(cl.Holders) == 0 && !cl.Doubt {
+// accept takes a value as ours. A claim that nobody holds any more, or whose
+// only holder has what was found before, claims nothing.
+func (c *Claims) accept(cl *Claim, value string) {
+	cl.Set, cl.Prev, cl.Doubt = value, "", false
+	c.touch(cl)
+	if len(cl.Holders) == 0 || len(cl.Holders) == 1 && value == cl.Baseline {
 		delete(c.m, claimKey{cl.Target, cl.Attr})
 	}
 }
@@ -166,7 +165,9 @@ func (c *Claims) release(t Target, attr, owner string) {
 		cl.Holders = slices.Delete(cl.Holders, i, i+1)
 	}
 	c.touch(cl)
-	c.prune(cl)
+	if len(cl.Holders) == 0 && !cl.Doubt {
+		delete(c.m, claimKey{t, attr})
+	}
 }
 
 // drop forgets a claim: the value is somebody else's, or the queue is gone.
@@ -188,9 +189,7 @@ func (c *Claims) observe(t Target, attr, value string, ours bool) {
 	switch {
 	case cl.Doubt && (value == cl.Set || value == cl.Prev), ours:
 		if cl.Doubt || cl.Set != value {
-			cl.Set, cl.Prev, cl.Doubt = value, "", false
-			c.touch(cl)
-			c.prune(cl)
+			c.accept(cl, value)
 		}
 	case value != cl.Set:
 		cl.Foreign, cl.Doubt, cl.Prev = true, false, ""
@@ -209,4 +208,13 @@ func (c *Claims) flush() (put []Claim, del []Claim) {
 	}
 	clear(c.dirty)
 	return put, del
+}
+
+// redo marks claims as not stored after all.
+func (c *Claims) redo(put, del []Claim) {
+	for _, list := range [][]Claim{put, del} {
+		for i := range list {
+			c.dirty[claimKey{list[i].Target, list[i].Attr}] = struct{}{}
+		}
+	}
 }

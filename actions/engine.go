@@ -1,0 +1,430 @@
+package actions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/situationd/situationd/situations"
+)
+
+// Recorder is where the engine writes its journal.
+type Recorder interface {
+	// Append writes one line. With sync it returns only after the line is on disk.
+	Append(e Entry, sync bool) error
+	// Ready says whether a line could be written now.
+	Ready() bool
+}
+
+// Stored is what the engine finds at a start.
+type Stored struct {
+	Intents []StoredIntent // in the order in which they were decided
+	Claims  []Claim
+	Raised  map[Target]time.Time
+}
+
+// StoredIntent is an intent of the outbox with its progress.
+type StoredIntent struct {
+	Intent   situations.Intent
+	Progress Progress
+}
+
+// Update is one transaction of the engine.
+type Update struct {
+	Progress  map[string]Progress // by intent ID
+	Finished  []string            // intents that leave the outbox
+	Claims    []Claim
+	Unclaimed []Claim // Target and Attr are set
+	Raised    map[Target]time.Time
+}
+
+func (u *Update) empty() bool {
+	return len(u.Progress)+len(u.Finished)+len(u.Claims)+len(u.Unclaimed)+len(u.Raised) == 0
+}
+
+// Store keeps the outbox, claims and dwell times over restarts. The runner's
+// StateStore adds intents; the engine moves them on and removes them.
+type Store interface {
+	LoadActions() (Stored, error)
+	SaveActions(Update) error
+}
+
+// Options of an Engine. Manager, Journal and Store are required.
+type Options struct {
+	QMgr     string
+	Manager  QueueManager
+	Mover    Mover    // nil: redistribute is refused
+	Programs Programs // nil: exec is refused
+	Journal  Recorder
+	Store    Store
+	Peers    Peers // nil: none configured
+	Items    Items // nil: nothing flaps
+	Logger   hclog.Logger
+	// Observe decides and journals everything and changes nothing.
+	Observe bool
+	// Budget is the number of actions a minute that may lower or run something; 0 means the default of 60.
+	Budget int
+	// Grace is the start-up grace; 0 means none. Grace() shortens it for short intervals.
+	Grace time.Duration
+	// V6 is the workload order before MQ 8.
+	V6 bool
+	// Drain is how long running programs may go on when the engine ends; 0 means 5s.
+	Drain time.Duration
+}
+
+const (
+	defaultBudget = 60
+	defaultDrain  = 5 * time.Second
+	// maxHeavy bounds programs and runs of moving messages at one time.
+	maxHeavy = 16
+)
+
+// Engine carries out intents. It implements situations.Sink.
+type Engine struct {
+	opt   Options
+	log   hclog.Logger
+	heavy chan struct{}
+	wake  chan struct{}
+	wg    sync.WaitGroup
+
+	saving sync.Mutex // held while a transaction is written, taken before mu
+
+	mu       sync.Mutex
+	work     context.Context // of everything that runs
+	running  bool
+	stopping bool
+	seq      uint64
+	entries  map[string]*entry // by intent ID
+	targets  map[Target]*target
+	claims   *Claims
+	raised   map[Target]time.Time
+	unsaved  map[Target]bool // raised entries to store
+	finished []string        // intents to take out of the outbox
+	view     view
+	budget   budget
+	jobs     map[Target]*Job
+	shown    map[string]publication // by queue, for the peers
+	stats    counters
+}
+
+// target is one queue that something is, was or will be done to.
+type target struct {
+	Target
+	entries []*entry // by seq
+	working bool
+	// changed is when our last change ended, program when the last program ended.
+	changed, program time.Time
+	judged           time.Time // sample that claims were last judged by
+	known            []Value   // read back at changed
+	missing          int       // complete samples without the queue, in a row
+}
+
+// view is the freshest sample and what is known of the connection.
+type view struct {
+	obs       *situations.Observation // last one, good or not
+	good      *situations.Observation // last good one
+	graceFrom time.Time
+}
+
+// New makes an engine and loads what its store holds. Nothing happens before Run.
+func New(opt Options) (*Engine, error) {
+	if opt.Logger == nil {
+		opt.Logger = hclog.NewNullLogger()
+	}
+	if opt.Budget == 0 {
+		opt.Budget = defaultBudget
+	}
+	if opt.Drain == 0 {
+		opt.Drain = defaultDrain
+	}
+	stored, err := opt.Store.LoadActions()
+	if err != nil {
+		return nil, fmt.Errorf("load the outbox: %w", err)
+	}
+	e := &Engine{
+		opt: opt, log: opt.Logger,
+		heavy: make(chan struct{}, maxHeavy), wake: make(chan struct{}, 1),
+		entries: map[string]*entry{}, targets: map[Target]*target{}, claims: NewClaims(stored.Claims),
+		raised: stored.Raised, unsaved: map[Target]bool{},
+		budget: budget{most: opt.Budget}, jobs: map[Target]*Job{}, shown: map[string]publication{},
+		stats: newCounters(),
+	}
+	if e.raised == nil {
+		e.raised = map[Target]time.Time{}
+	}
+	for i := range stored.Intents {
+		e.add(&entry{in: stored.Intents[i].Intent, p: stored.Intents[i].Progress})
+	}
+	for i := range stored.Claims {
+		e.targetOf(stored.Claims[i].Target)
+	}
+	return e, nil
+}
+
+// add takes an entry in. The lock is held, or nobody else knows the engine yet.
+func (e *Engine) add(en *entry) {
+	e.seq++
+	en.seq = e.seq
+	en.target = Target{QMgr: en.in.Key.QMgr, Queue: en.in.Key.Queue}
+	e.entries[en.in.ID] = en
+	tg := e.targetOf(en.target)
+	tg.entries = append(tg.entries, en)
+}
+
+func (e *Engine) targetOf(t Target) *target {
+	tg := e.targets[t]
+	if tg == nil {
+		tg = &target{Target: t}
+		e.targets[t] = tg
+	}
+	return tg
+}
+
+// Run works until ctx ends. Then runs of moving messages end at their unit of
+// work, programs get a while and then TERM and KILL, and what was not finished
+// stays in the outbox for the next start.
+func (e *Engine) Run(ctx context.Context) error {
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	now := time.Now()
+	e.mu.Lock()
+	if e.work != nil {
+		e.mu.Unlock()
+		return errors.New("the engine ran already")
+	}
+	e.work, e.running = work, true
+	if e.view.graceFrom.Before(now) {
+		e.view.graceFrom = now
+	}
+	e.mu.Unlock()
+	e.resume()
+	e.loop(ctx)
+	e.drain(stop)
+	e.save()
+	for _, c := range e.Claims() {
+		e.log.Info("keeps a claim", "queue", c.Target.Queue, "attribute", c.Attr, "value", c.Set, "found", c.Baseline)
+	}
+	return nil
+}
+
+// loop starts workers when a retry is due and stores what Observe found.
+func (e *Engine) loop(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		e.mu.Lock()
+		due := e.kickDue(time.Now())
+		dirty := e.dirty()
+		e.mu.Unlock()
+		if dirty {
+			e.save()
+		}
+		timer.Reset(due)
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// drain ends the engine's work: nothing new starts, what runs gets its time.
+func (e *Engine) drain(stop context.CancelFunc) {
+	e.mu.Lock()
+	e.stopping = true
+	for _, en := range e.entries {
+		if en.interrupt != nil {
+			en.interrupt()
+		}
+	}
+	e.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		e.wg.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(e.opt.Drain)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		stop()
+		<-done
+	}
+}
+
+// poke has the loop look again.
+func (e *Engine) poke() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// kick starts the worker of a target if it has none and there is something to
+// do. The lock is held.
+func (e *Engine) kick(tg *target, now time.Time) {
+	if !e.running || tg.working {
+		return
+	}
+	first := e.next(tg, now)
+	if first == nil {
+		return
+	}
+	tg.working = true
+	e.wg.Add(1)
+	go e.worker(tg, first)
+}
+
+// kickDue starts workers whose retry time has come and says how long until the
+// next. The lock is held.
+func (e *Engine) kickDue(now time.Time) time.Duration {
+	next := time.Hour
+	due := map[*target]bool{}
+	for _, en := range e.entries {
+		for _, at := range []*time.Time{&en.retryAt, &en.move.due} {
+			switch {
+			case at.IsZero() || en.running:
+			case at.After(now):
+				next = min(next, at.Sub(now))
+			default:
+				*at = time.Time{} // passed: from now on it waits for nothing but a sample
+				due[e.targets[en.target]] = true
+			}
+		}
+	}
+	for _, tg := range inOrder(due) {
+		e.kick(tg, now)
+	}
+	return next
+}
+
+// inOrder lists targets by their oldest intent, so that what waits longest gets
+// its share of the budget first.
+func inOrder(set map[*target]bool) []*target {
+	out := make([]*target, 0, len(set))
+	for tg := range set {
+		if len(tg.entries) > 0 {
+			out = append(out, tg)
+		}
+	}
+	slices.SortFunc(out, func(a, b *target) int { return cmp.Compare(a.entries[0].seq, b.entries[0].seq) })
+	return out
+}
+
+// Dispatch takes confirmed intents, already stored, and returns at once.
+func (e *Engine) Dispatch(_ context.Context, intents []situations.Intent) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := time.Now()
+	for i := range intents {
+		e.dispatch(&intents[i], now)
+	}
+	e.poke()
+}
+
+func (e *Engine) dispatch(in *situations.Intent, now time.Time) {
+	if _, ok := e.entries[in.ID]; ok {
+		return // the runner tells again what the outbox holds already
+	}
+	en := &entry{in: *in}
+	tg := e.targetOf(Target{QMgr: in.Key.QMgr, Queue: in.Key.Queue})
+	for _, old := range tg.entries {
+		if old.superseded != "" {
+			continue
+		}
+		switch {
+		case old.in.Key == in.Key && in.Edge == situations.EdgeRepeat:
+			if old.busy() {
+				// The same actions are still under way: doing them again is what they do.
+				e.finished = append(e.finished, in.ID)
+				return
+			}
+			en.inherit(old)
+			old.supersede("repeated")
+		case old.in.Key == in.Key:
+			old.supersede("the situation's edge reversed")
+		case old.opposes(in):
+			old.supersede(fmt.Sprintf("%s decided otherwise", in.Key.Situation))
+		}
+	}
+	e.add(en)
+	e.kick(tg, now)
+}
+
+// supersede ends an entry: at once if nothing of it runs, else when its worker
+// comes back. A run of moving messages ends at its unit of work; a change or a
+// program is let finish.
+func (en *entry) supersede(why string) {
+	en.superseded = why
+	if en.interrupt != nil {
+		en.interrupt()
+	}
+}
+
+// remove takes an entry out of the engine and the outbox. The lock is held.
+func (e *Engine) remove(en *entry) {
+	tg := e.targets[en.target]
+	if i := slices.Index(tg.entries, en); i >= 0 {
+		tg.entries = slices.Delete(tg.entries, i, i+1)
+	}
+	delete(e.entries, en.in.ID)
+	e.finished = append(e.finished, en.in.ID)
+}
+
+// dirty says that something waits to be stored besides what a worker stores itself.
+func (e *Engine) dirty() bool {
+	return len(e.claims.dirty) > 0 || len(e.finished) > 0 || len(e.unsaved) > 0
+}
+
+// save stores everything that changed, with the progress of the given entries,
+// in one transaction.
+func (e *Engine) save(entries ...*entry) error {
+	e.saving.Lock()
+	defer e.saving.Unlock()
+	e.mu.Lock()
+	u := Update{Finished: e.finished}
+	e.finished = nil
+	u.Claims, u.Unclaimed = e.claims.flush()
+	if len(e.unsaved) > 0 {
+		u.Raised = make(map[Target]time.Time, len(e.unsaved))
+		for t := range e.unsaved {
+			u.Raised[t] = e.raised[t]
+		}
+		clear(e.unsaved)
+	}
+	for _, en := range entries {
+		if slices.Contains(u.Finished, en.in.ID) {
+			continue
+		}
+		if u.Progress == nil {
+			u.Progress = make(map[string]Progress, len(entries))
+		}
+		u.Progress[en.in.ID] = en.p.clone()
+	}
+	e.mu.Unlock()
+	if u.empty() {
+		return nil
+	}
+	err := e.opt.Store.SaveActions(u)
+	if err == nil {
+		return nil
+	}
+	// What could not be stored is still to be stored; nothing else will remember it.
+	e.mu.Lock()
+	e.finished = append(u.Finished, e.finished...)
+	for t := range u.Raised {
+		e.unsaved[t] = true
+	}
+	e.claims.redo(u.Claims, u.Unclaimed)
+	e.stats.storeErrors++
+	e.mu.Unlock()
+	e.log.Error("state could not be stored", "error", err)
+	return err
+}

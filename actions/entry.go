@@ -1,0 +1,198 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// Flight is an attempt that was started and whose end is not stored yet. Found
+// at a start it is in doubt: the daemon ended in the middle of it.
+type Flight struct {
+	At      time.Time `json:"at"`
+	Index   int       `json:"index"`
+	Kind    kind      `json:"kind,omitempty"`
+	Owner   string    `json:"owner,omitempty"`
+	Changes []change  `json:"changes,omitempty"`
+	Drop    []string  `json:"drop,omitempty"`
+	Release []string  `json:"release,omitempty"`
+	Program *Process  `json:"program,omitempty"`
+	Moving  bool      `json:"moving,omitempty"`
+	Guard   bool      `json:"guard,omitempty"` // a lowering being put back
+}
+
+// Progress is how far an intent has come; it is stored beside it.
+type Progress struct {
+	Next    int       `json:"next"`    // index of the action to do
+	Attempt int       `json:"attempt"` // attempts begun of that action
+	Tries   int       `json:"tries"`   // failed in a row, for the backoff
+	Flight  *Flight   `json:"flight,omitempty"`
+	Lowered []Lowered `json:"lowered,omitempty"`
+	Moved   int       `json:"moved,omitempty"` // messages, by all runs of this intent
+}
+
+func (p Progress) clone() Progress {
+	p.Lowered = append([]Lowered(nil), p.Lowered...)
+	if p.Flight != nil {
+		f := *p.Flight
+		p.Flight = &f
+	}
+	return p
+}
+
+// entry is an intent of the outbox. The engine's lock guards it; while running
+// is set its worker alone moves it on.
+type entry struct {
+	in     situations.Intent
+	seq    uint64 // order of arrival
+	target Target
+	p      Progress
+
+	running    bool
+	superseded string // why, blank while it stands
+	interrupt  context.CancelFunc
+	holds      []Hold
+	reported   string // codes of the last "blocked" line
+	failure    string // of the last attempt, blank after a good one
+	retryAt    time.Time
+	// freshAfter: only a sample asked for later counts (after a program ran, or the queue manager was lost).
+	freshAfter time.Time
+	lone       lonely
+	putBack    bool
+	move       moveMemory
+}
+
+// moveMemory keeps what the last run of moving messages found, so that a queue
+// on which only unmovable messages are left is not searched at every sample.
+type moveMemory struct {
+	ran    bool
+	last   Moved
+	depth  int
+	ready  int
+	idle   int // runs in a row that moved nothing
+	due    time.Time
+	report Outcome // outcome that the journal knows
+}
+
+func (en *entry) action() *situations.Action {
+	if en.p.Next >= len(en.in.Actions) {
+		return nil
+	}
+	return &en.in.Actions[en.p.Next]
+}
+
+// mover is the index of a redistribute that is done once and watches on, or -1.
+func (en *entry) mover() int {
+	for i := range min(en.p.Next, len(en.in.Actions)) {
+		if a := &en.in.Actions[i]; a.Verb == situations.VerbRedistribute && !a.Never {
+			return i
+		}
+	}
+	return -1
+}
+
+// finished says that nothing is left to do or to watch over.
+func (en *entry) finished() bool {
+	return en.p.Next >= len(en.in.Actions) && en.mover() < 0 && len(en.p.Lowered) == 0
+}
+
+// busy says that an action of the intent is still to be done or under way.
+func (en *entry) busy() bool { return en.running || en.p.Next < len(en.in.Actions) }
+
+// opposes says that a newer intent sets an attribute otherwise than this one
+// did or wants to: the last edge wins.
+func (en *entry) opposes(newer *situations.Intent) bool {
+	for i := range en.in.Actions {
+		attr := attrOf(en.in.Actions[i].Verb)
+		if attr == "" || !en.wants(i) {
+			continue
+		}
+		for j := range newer.Actions {
+			if attrOf(newer.Actions[j].Verb) == attr && newer.Actions[j].Value != en.in.Actions[i].Value {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wants says that an action is still to be done, or stands as a lowering, or
+// that messages are moved because of it.
+func (en *entry) wants(i int) bool {
+	if i >= en.p.Next || en.mover() >= 0 {
+		return true
+	}
+	for _, l := range en.p.Lowered {
+		if l.Action == i {
+			return true
+		}
+	}
+	return false
+}
+
+// inherit takes over from an older intent of the same situation what stands.
+func (en *entry) inherit(old *entry) {
+	for _, l := range old.p.Lowered {
+		if l.Action < len(en.in.Actions) && l.Action < len(old.in.Actions) &&
+			en.in.Actions[l.Action].Verb == old.in.Actions[l.Action].Verb &&
+			en.in.Actions[l.Action].Value == old.in.Actions[l.Action].Value {
+			en.p.Lowered = append(en.p.Lowered, l)
+		}
+	}
+	en.p.Moved = old.p.Moved
+}
+
+// id names an action of the intent in the journal; its attempts share it.
+func (en *entry) id(index int) string { return fmt.Sprintf("%s.%d", en.in.ID, index) }
+
+// describe is an action in the journal's words.
+func describe(a *situations.Action, row *situations.Row) string {
+	switch a.Verb {
+	case situations.VerbPut, situations.VerbRank, situations.VerbPriority:
+		return string(a.Verb) + " " + a.Value
+	case situations.VerbExec:
+		args, err := arguments(a, row)
+		if err != nil {
+			args = a.Args
+		}
+		return "exec " + strings.Join(args, " ")
+	case situations.VerbEvent:
+		return "event " + situations.Expand(a.Value, row)
+	default:
+		return string(a.Verb)
+	}
+}
+
+// arguments expands every argument but the program's own name, which decides
+// what is allowed to run and so does not depend on a sample.
+func arguments(a *situations.Action, row *situations.Row) ([]string, error) {
+	if len(a.Args) == 0 {
+		return nil, errors.New("no program is named")
+	}
+	rest, err := situations.ExpandArgs(a.Args[1:], row)
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{a.Args[0]}, rest...), nil
+}
+
+const (
+	backoffFirst = time.Second
+	backoffMost  = time.Minute
+)
+
+// backoff is the wait after so many failures in a row.
+func backoff(a *situations.Action, tries int) time.Duration {
+	if a.Retry > 0 {
+		return a.Retry
+	}
+	d := backoffFirst
+	for i := 1; i < tries && d < backoffMost; i++ {
+		d *= 2
+	}
+	return min(d, backoffMost)
+}

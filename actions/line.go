@@ -1,0 +1,96 @@
+package actions
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// Result is how an attempt stands, in the journal's words.
+type Result string
+
+// The results.
+const (
+	resultStarted    Result = "started"
+	resultDone       Result = "done"
+	resultNoChange   Result = "no_change"
+	resultBlocked    Result = "blocked"
+	resultFailed     Result = "failed"
+	resultSuperseded Result = "superseded"
+	resultWould      Result = "would"
+	resultInDoubt    Result = "in_doubt"
+)
+
+// line makes the journal's entry for a step.
+func (e *Engine) line(s *step, r Result, reason string) Entry {
+	en := s.en
+	a, row := s.action(), &s.row
+	if row.Env == nil {
+		row = &en.in.Row // nothing was decided on a sample of its own
+	}
+	line := Entry{
+		Time: time.Now().UTC(), ID: en.id(s.index), Attempt: max(en.p.Attempt, 1),
+		Situation: en.in.Key.Situation, QMgr: en.in.Key.QMgr, Queue: en.in.Key.Queue,
+		Edge: en.in.Edge, Action: describe(a, row), By: "rule", Result: r, Reason: reason,
+	}
+	if reason == "" {
+		line.Reason = en.in.Reason
+	}
+	switch {
+	case s.kind == stepPutBack:
+		line.Edge = situations.EdgeGuard
+	case s.again || en.p.Tries > 0:
+		line.Edge = situations.EdgeRetry
+	}
+	changes := s.d.Changes
+	if s.kind == stepPutBack {
+		line.Action = string(a.Verb) + " " + changes[0].After
+	}
+	if len(changes) > 0 {
+		line.Before, line.After = values(changes, func(c change) string { return c.Before }), values(changes, func(c change) string { return c.After })
+	} else if v, ok := current(row, attrOf(a.Verb)); ok {
+		line.Before = &v
+	}
+	if r != resultStarted {
+		line.DurationMS = line.Time.Sub(s.at).Milliseconds()
+	}
+	return line
+}
+
+// values writes one side of changes: the first as a bare value, others with their names.
+func values(changes []change, side func(change) string) *string {
+	parts := make([]string, len(changes))
+	for i, c := range changes {
+		parts[i] = side(c)
+		if i > 0 {
+			parts[i] = fmt.Sprintf("%s(%s)", c.Attr, side(c))
+		}
+	}
+	s := strings.Join(parts, " ")
+	return &s
+}
+
+// journal writes a line that nothing waits for, and counts it.
+func (e *Engine) journal(s *step, r Result, reason string) {
+	e.write(e.line(s, r, reason), s.action().Verb)
+}
+
+func (e *Engine) write(line Entry, verb situations.Verb) {
+	if err := e.opt.Journal.Append(line, false); err != nil {
+		e.log.Error("journal not writable", "error", err)
+	}
+	e.mu.Lock()
+	e.stats.add(verb, line.Result)
+	e.mu.Unlock()
+	log := e.log.Info
+	if line.Result == resultFailed || line.Result == resultInDoubt {
+		log = e.log.Warn
+	}
+	log(string(line.Result), "action", line.Action, "queue", line.Queue, "situation", line.Situation,
+		"edge", string(line.Edge), "reason", line.Reason, "id", line.ID, "attempt", line.Attempt)
+}
+
+func unavailable(err error) bool { return errors.Is(err, ErrUnavailable) }

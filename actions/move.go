@@ -1,0 +1,224 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// longestIdle bounds the wait before a queue is looked at again on which only
+// messages are left that must not move.
+const longestIdle = 10 * time.Minute
+
+// errNotNow ends a run whose start could not be recorded.
+var errNotNow = errors.New("the start could not be recorded")
+
+// redistribute has the messages of the queue moved: one run, bounded by the depth at its start.
+func (e *Engine) redistribute(s *step) {
+	if e.opt.Mover == nil {
+		e.moved(s, Moved{Outcome: MoveRefused, Reason: "nothing can move messages here"}, false)
+		return
+	}
+	a := s.action()
+	ctx, cancel := context.WithCancel(e.work)
+	defer cancel()
+	if !e.interruptible(s, cancel) {
+		return
+	}
+	if !e.acquire(ctx) {
+		e.moved(s, Moved{Outcome: MoveCancelled}, false)
+		return
+	}
+	defer func() { <-e.heavy }()
+	started := false
+	order := Order{
+		Queue: s.tg.Queue, Base: s.row.Base, Type: s.row.Type, Lever: LeverOf(s.en.in.Actions, e.opt.V6),
+		EvenIfBound: a.EvenIfBound, Timeout: a.Timeout, Interval: s.en.in.Interval,
+	}
+	res := e.opt.Mover.Move(ctx, order, func() error {
+		if err := e.begin(s, flightOf(s), nil); err != nil {
+			return fmt.Errorf("%w: %w", errNotNow, err)
+		}
+		started = true
+		return nil
+	}, func(m Moved) { e.show(s, m, "moving") })
+	e.moved(s, res, started)
+}
+
+// interruptible lets a reversed edge end the run; false if it came already.
+func (e *Engine) interruptible(s *step, cancel context.CancelFunc) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s.en.superseded != "" || e.stopping {
+		e.refund(s)
+		return false
+	}
+	s.en.interrupt = cancel
+	return true
+}
+
+func (e *Engine) acquire(ctx context.Context) bool {
+	select {
+	case e.heavy <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// moved takes the report of a run: what the journal says, whether the next
+// action may go, and when the queue is looked at again.
+func (e *Engine) moved(s *step, m Moved, started bool) {
+	if errors.Is(m.Err, errNotNow) {
+		return // held; the hold says why
+	}
+	result, reason, goOn := verdictOf(s, m)
+	if started || e.news(s, m) {
+		if !started && m.Outcome == MoveEmpty {
+			result = resultNoChange
+		}
+		line := e.line(s, result, reason)
+		line.Moved, line.Remaining = m.Moved, m.Remaining
+		e.write(line, situations.VerbRedistribute)
+	}
+	e.show(s, m, string(m.Outcome))
+	e.mu.Lock()
+	s.en.p.Moved += m.Moved
+	e.stats.moved += uint64(m.Moved)
+	if !started {
+		e.refund(s)
+	}
+	e.remember(s, m, started)
+	switch {
+	case m.Outcome == MoveFailed:
+		e.retry(s, fmt.Errorf("move: %w", m.Err))
+	case goOn && !s.again:
+		e.advance(s.en)
+	case s.again:
+		s.en.p.Flight, s.en.failure = nil, ""
+	default:
+		s.en.p.Flight = nil
+	}
+	e.mu.Unlock()
+	e.save(s.en)
+}
+
+// verdictOf turns a run's outcome into the journal's words; goOn lets the next action go.
+func verdictOf(s *step, m Moved) (result Result, reason string, goOn bool) {
+	switch m.Outcome {
+	case MoveEmpty:
+		return resultDone, m.Reason, true
+	case MoveLeft, MoveReader:
+		return resultDone, m.Reason, true
+	case MoveWaiting:
+		return resultBlocked, m.Reason, false
+	case MoveRefused:
+		return resultBlocked, m.Reason, true
+	case MoveCancelled:
+		if s.en.superseded != "" {
+			return resultSuperseded, s.en.superseded, false
+		}
+		return resultDone, "stopped at the end of a unit of work", false
+	default:
+		if m.Err != nil {
+			return resultFailed, m.Err.Error(), false
+		}
+		return resultFailed, m.Reason, false
+	}
+}
+
+// news says that a run which moved nothing has something new to say.
+func (e *Engine) news(s *step, m Moved) bool {
+	switch m.Outcome {
+	case MoveCancelled:
+		return false
+	case MoveFailed:
+		return true
+	default:
+		return m.Outcome != s.en.move.report && !(s.again && (m.Outcome == MoveEmpty || m.Outcome == MoveReader))
+	}
+}
+
+// remember plans the next look. The lock is held.
+func (e *Engine) remember(s *step, m Moved, started bool) {
+	mem := &s.en.move
+	wait := s.action().Retry
+	if wait <= 0 {
+		wait = s.en.in.Interval
+	}
+	if started && m.Moved == 0 && m.Outcome == MoveLeft {
+		mem.idle++
+	} else {
+		mem.idle = 0
+	}
+	for range min(mem.idle, 16) {
+		wait = min(2*wait, max(longestIdle, wait))
+	}
+	mem.ran, mem.last, mem.report = true, m, m.Outcome
+	mem.depth, mem.ready = depthOf(&s.row), ReadyElsewhere(s.row, LeverOf(s.en.in.Actions, e.opt.V6))
+	mem.due = time.Now().Add(wait)
+}
+
+// nextWatch looks whether messages came to a queue that was emptied: late ones
+// over channels, those of a reader that died in a unit of work, or ones that
+// could not move before. The lock is held.
+func (e *Engine) nextWatch(tg *target, en *entry, now time.Time) *step {
+	index := en.mover()
+	good := e.view.good
+	if index < 0 || e.opt.Observe || good == nil || e.view.obs.Err != nil {
+		return nil
+	}
+	row, ok := rowOf(good, tg.Queue)
+	if !ok || depthOf(&row) == 0 || readers(&row) > 0 {
+		return nil
+	}
+	ready := 0
+	if row.InstancesKnown {
+		ready = ReadyElsewhere(row, LeverOf(en.in.Actions, e.opt.V6))
+	}
+	if ready == 0 {
+		return nil
+	}
+	if en.move.idle > 0 && (depthOf(&row) != en.move.depth || ready != en.move.ready) {
+		en.move.due, en.move.idle = time.Time{}, 0
+	}
+	return e.nextAction(tg, en, index, now)
+}
+
+func depthOf(row *situations.Row) int {
+	env, ok := row.Env.(situations.Attributes)
+	if !ok {
+		return 0
+	}
+	return env.CURDEPTH
+}
+
+func readers(row *situations.Row) int {
+	env, ok := row.Env.(situations.Attributes)
+	if !ok {
+		return 0
+	}
+	return env.IPPROCS
+}
+
+// Job is the state of moving messages off one queue, for the status.
+type Job struct {
+	Target    Target
+	Moved     int // by all runs while the situation is open
+	Remaining int
+	Rate      float64
+	State     string // moving, or the outcome of the last run
+	Skipped   Skipped
+}
+
+func (e *Engine) show(s *step, m Moved, state string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.jobs[s.tg.Target] = &Job{
+		Target: s.tg.Target, Moved: s.en.p.Moved + m.Moved, Remaining: m.Remaining,
+		Rate: m.Rate, State: state, Skipped: m.Skipped,
+	}
+}

@@ -1,0 +1,242 @@
+package actions
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// Observe takes a sample: whatever waits is decided again on it. It returns at once.
+func (e *Engine) Observe(obs *situations.Observation) {
+	now := time.Now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	restarted := e.view.take(obs)
+	active := make(map[*target]bool, len(e.targets))
+	for _, tg := range e.targets {
+		seen := obs.Err == nil && obs.QMgr == tg.QMgr
+		if seen {
+			e.judge(tg, obs)
+		}
+		if len(tg.entries) == 0 {
+			e.forget(tg)
+			continue
+		}
+		active[tg] = true
+		for _, en := range tg.entries {
+			if restarted && en.failure != "" && !en.running {
+				en.retryAt, en.p.Tries = time.Time{}, 0 // once, at the first sample after the restart
+			}
+			if seen && e.opt.Peers == nil {
+				e.fallback(tg, en, obs)
+			}
+		}
+	}
+	for _, tg := range inOrder(active) {
+		e.kick(tg, now)
+	}
+	e.poke()
+}
+
+// take makes obs the view; true if the queue manager restarted since the last sample.
+func (v *view) take(obs *situations.Observation) (restarted bool) {
+	last := v.good
+	v.obs = obs
+	if obs.Err != nil {
+		return false
+	}
+	v.good = obs
+	from := func(at time.Time, before time.Time) {
+		// A start is counted from when it was; from the sample where the source's
+		// clock cannot be right.
+		if at.After(obs.At) || at.Before(before) {
+			at = obs.At
+		}
+		if at.After(v.graceFrom) {
+			v.graceFrom = at
+		}
+	}
+	if last == nil {
+		for _, at := range []time.Time{obs.Started, obs.Connected} {
+			if !at.IsZero() {
+				from(at, time.Time{})
+			}
+		}
+		return false
+	}
+	if !obs.Connected.Equal(last.Connected) {
+		from(obs.Connected, last.At)
+	}
+	if !obs.Started.Equal(last.Started) {
+		from(obs.Started, last.At)
+		restarted = !last.Started.IsZero()
+	}
+	return restarted
+}
+
+func rowOf(obs *situations.Observation, queue string) (situations.Row, bool) {
+	i, ok := slices.BinarySearchFunc(obs.Rows, queue, func(r situations.Row, q string) int { return strings.Compare(r.Queue, q) })
+	if !ok {
+		return situations.Row{}, false
+	}
+	return obs.Rows[i], true
+}
+
+// judge compares claimed values with the sample: what no action or program of
+// ours explains is somebody else's. A queue that is gone takes everything along.
+func (e *Engine) judge(tg *target, obs *situations.Observation) {
+	row, ok := rowOf(obs, tg.Queue)
+	if !ok {
+		if obs.Complete && len(obs.Rows) > 0 {
+			if tg.missing++; tg.missing >= goneAfter {
+				e.gone(tg)
+			}
+		}
+		return
+	}
+	tg.missing = 0
+	if !obs.At.After(tg.changed) || !obs.At.After(tg.program) || tg.altering() {
+		return
+	}
+	ours := tg.program.After(tg.judged)
+	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+		if value, ok := current(&row, attr); ok {
+			e.claims.observe(tg.Target, attr, value, ours)
+		}
+	}
+	tg.judged = obs.At
+}
+
+// goneAfter is how many complete samples in a row must lack a queue before it is gone.
+const goneAfter = 2
+
+// altering says that an action that may change attributes is under way.
+func (tg *target) altering() bool {
+	return slices.ContainsFunc(tg.entries, func(en *entry) bool { return en.running && en.p.Flight != nil && !en.p.Flight.Moving })
+}
+
+func (e *Engine) gone(tg *target) {
+	for _, en := range tg.entries {
+		if en.superseded == "" {
+			en.supersede("the queue is gone")
+		}
+	}
+	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+		e.claims.drop(tg.Target, attr)
+	}
+	delete(e.jobs, tg.Target)
+	delete(e.raised, tg.Target)
+	e.unsaved[tg.Target] = true
+}
+
+// forget drops what is known of a target that nothing is done to any more.
+func (e *Engine) forget(tg *target) {
+	if tg.working {
+		return
+	}
+	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+		if e.claims.get(tg.Target, attr) != nil {
+			return
+		}
+	}
+	// Times of our last change matter to the next action for two samples at most.
+	if good := e.view.good; good != nil && good.At.After(tg.changed) && good.At.After(tg.program) {
+		delete(e.targets, tg.Target)
+	}
+}
+
+// fallback looks after a standing lowering: see lonely.
+func (e *Engine) fallback(tg *target, en *entry, obs *situations.Observation) {
+	if len(en.p.Lowered) == 0 || en.superseded != "" || tg.altering() || !obs.At.After(tg.changed) {
+		return
+	}
+	row, ok := rowOf(obs, tg.Queue)
+	if !ok {
+		return
+	}
+	en.p.Lowered = slices.DeleteFunc(en.p.Lowered, func(l Lowered) bool {
+		value, ok := current(&row, l.main().Attr)
+		return ok && value != l.main().After // somebody else's now
+	})
+	alone := slices.ContainsFunc(en.p.Lowered, func(l Lowered) bool {
+		return nobody(&row, leverOf(&en.in.Actions[l.Action], e.opt.V6))
+	})
+	if en.lone.step(obs.At, alone, place(&row, obs.QMID), en.in.Interval) && !e.opt.Observe {
+		en.putBack = true
+		if en.interrupt != nil {
+			en.interrupt()
+		}
+	}
+}
+
+// facts gathers what one decision about an entry looks at.
+func (e *Engine) facts(tg *target, en *entry, a *situations.Action, now time.Time) *Facts {
+	f := &Facts{
+		Now: now, Target: tg.Target, GraceFrom: e.view.graceFrom, Grace: Grace(e.opt.Grace, en.in.Interval),
+		Raised: e.raised[tg.Target], JournalOK: e.opt.Journal.Ready(), BudgetFree: e.budget.free(now),
+		V6: e.opt.V6, Claims: e.claims,
+		Flapping: e.opt.Items != nil && e.opt.Items.Flapping(en.in.Key),
+	}
+	good := e.view.good
+	if good == nil || e.view.obs.Err != nil || good.QMgr != tg.QMgr {
+		return f
+	}
+	// Older than two intervals is no sample of now; a shorter bound than 10 s would
+	// make a busy host blind.
+	old := max(2*en.in.Interval, 10*time.Second)
+	f.Sampled = now.Sub(good.At) <= old && good.At.After(en.freshAfter)
+	if changes(a) && !good.At.After(tg.program) {
+		f.Sampled = false // a program may have changed what this sample saw
+	}
+	f.Repository = good.Repository
+	f.Row, f.Present = rowOf(good, tg.Queue)
+	if f.Present && !good.At.After(tg.changed) {
+		overlay(&f.Row, tg.known)
+	}
+	return f
+}
+
+// changes says that an action compares attributes before it alters them.
+func changes(a *situations.Action) bool {
+	return attrOf(a.Verb) != "" || a.Verb == situations.VerbRevert
+}
+
+// overlay puts values that we read back after the sample was taken into the row.
+func overlay(row *situations.Row, known []Value) {
+	env, ok := row.Env.(situations.Attributes)
+	if !ok || len(known) == 0 {
+		return
+	}
+	row.Instances = slices.Clone(row.Instances)
+	local := func(set func(*situations.Instance)) {
+		for i := range row.Instances {
+			if row.Instances[i].Local {
+				set(&row.Instances[i])
+			}
+		}
+	}
+	for _, v := range known {
+		n, err := strconv.Atoi(v.Value)
+		switch v.Attr {
+		case attrPut:
+			env.PUT = v.Value
+			local(func(i *situations.Instance) { i.Put = v.Value == enabled })
+		case attrUseQ:
+			env.CLWLUSEQ = v.Value
+		case attrRank:
+			if err == nil {
+				env.CLWLRANK = n
+				local(func(i *situations.Instance) { i.ClwlRank = n })
+			}
+		case attrPriority:
+			if err == nil {
+				env.CLWLPRTY = n
+				local(func(i *situations.Instance) { i.ClwlPrty = n })
+			}
+		}
+	}
+	row.Env = env
+}

@@ -1,0 +1,106 @@
+package actions
+
+import (
+	"slices"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// flightOf is what must be stored of a step to finish it after a restart.
+func flightOf(s *step) *Flight {
+	return &Flight{
+		At: time.Now().UTC(), Kind: s.d.Kind, Owner: s.d.Owner, Changes: s.d.Changes,
+		Drop: s.d.Drop, Release: s.d.Release, Guard: s.kind == stepPutBack,
+		Moving: s.action().Verb == situations.VerbRedistribute, Index: s.index,
+	}
+}
+
+// decision is the decision that a flight was made from.
+func (f *Flight) decision() decision {
+	return decision{Do: doAct, Kind: f.Kind, Owner: f.Owner, Changes: f.Changes, Drop: f.Drop, Release: f.Release}
+}
+
+// resume closes the attempts at programs and moves that the last run of the
+// daemon left open: nobody knows how they ended. A change is resolved by the
+// first sample.
+func (e *Engine) resume() {
+	e.mu.Lock()
+	var open []*entry
+	for _, en := range e.entries {
+		if en.p.Flight != nil && len(en.p.Flight.Changes) == 0 {
+			open = append(open, en)
+		}
+	}
+	slices.SortFunc(open, func(a, b *entry) int { return int(a.seq) - int(b.seq) })
+	e.mu.Unlock()
+	for _, en := range open {
+		s := e.flown(en)
+		reason := "the daemon ended while messages were moved"
+		if !en.p.Flight.Moving {
+			reason = "the daemon ended while the program ran"
+			if p := en.p.Flight.Program; p != nil && e.opt.Programs != nil {
+				e.opt.Programs.End(*p)
+			}
+			s.tg.program = time.Now()
+		}
+		e.doubt(s, reason)
+	}
+}
+
+// flown makes the step of a flight again.
+func (e *Engine) flown(en *entry) *step {
+	f := en.p.Flight
+	s := &step{tg: e.targets[en.target], en: en, index: f.Index, at: f.At, d: f.decision(), again: f.Index < en.p.Next}
+	if f.Guard {
+		s.kind = stepPutBack
+	}
+	return s
+}
+
+// doubt closes an attempt whose end is not known. What it was to do is decided again.
+func (e *Engine) doubt(s *step, reason string) {
+	e.journal(s, resultInDoubt, reason)
+	e.mu.Lock()
+	s.en.p.Flight = nil
+	e.mu.Unlock()
+	e.save(s.en)
+}
+
+// nextFlight resolves a change that was begun before a restart by what the sample shows.
+func (e *Engine) nextFlight(tg *target, en *entry, now time.Time) *step {
+	f := e.facts(tg, en, &en.in.Actions[en.p.Flight.Index], now)
+	if !f.Sampled || !f.Present {
+		return nil
+	}
+	made := true
+	for _, c := range en.p.Flight.Changes {
+		value, ok := current(&f.Row, c.Attr)
+		made = made && ok && value == c.After
+	}
+	s := e.flown(en)
+	s.row = f.Row
+	s.kind = stepDoubt
+	if made {
+		s.kind = stepAdopt
+	}
+	return s
+}
+
+// adopt takes a change that was made before a restart as done.
+func (e *Engine) adopt(s *step) {
+	guard := s.en.p.Flight.Guard
+	if guard {
+		s.kind = stepPutBack
+	}
+	e.journal(s, resultDone, "found after a restart")
+	e.mu.Lock()
+	e.altered(s, time.Now())
+	if guard {
+		e.deferAgain(s.en)
+	} else {
+		e.advance(s.en)
+	}
+	e.mu.Unlock()
+	e.save(s.en)
+}

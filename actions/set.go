@@ -1,0 +1,152 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const setTimeout = 30 * time.Second
+
+// set alters attributes and reads them back: done means seen, not accepted.
+func (e *Engine) set(s *step) {
+	guarded := s.d.Kind == kindLowering && !s.action().AllowLast && e.opt.Peers != nil
+	if guarded && !e.agree(s) {
+		return
+	}
+	if err := e.begin(s, flightOf(s), func() { e.beginClaims(s) }); err != nil {
+		e.mu.Lock()
+		e.undoClaims(s)
+		e.unpublish(s.tg.Queue)
+		e.mu.Unlock()
+		return
+	}
+	err := e.alter(s)
+	now := time.Now()
+	e.mu.Lock()
+	if err == nil {
+		e.altered(s, now)
+	}
+	if guarded && err == nil {
+		// Shown until the others must have seen the lowered instance itself.
+		e.shown[s.tg.Queue] = publication{until: now.Add(s.en.in.Interval)}
+	} else {
+		e.unpublish(s.tg.Queue)
+	}
+	e.mu.Unlock()
+	if err != nil {
+		e.failed(s, err)
+		return
+	}
+	e.journal(s, resultDone, "")
+	e.mu.Lock()
+	e.advance(s.en)
+	e.mu.Unlock()
+	e.save(s.en)
+}
+
+// alter sets what the step decided, and reads it back.
+func (e *Engine) alter(s *step) error {
+	ctx, cancel := e.deadline(s.action(), setTimeout)
+	defer cancel()
+	for _, onBase := range []bool{false, true} {
+		var values []Value
+		var attrs []string
+		for _, c := range s.d.Changes {
+			if c.Base == onBase {
+				values = append(values, Value{Attr: c.Attr, Value: c.After})
+				attrs = append(attrs, c.Attr)
+			}
+		}
+		if len(values) == 0 {
+			continue
+		}
+		queue, typ := s.tg.Queue, s.row.Type
+		if onBase {
+			queue, typ = s.row.Base, "QLOCAL"
+		}
+		if err := e.opt.Manager.Set(ctx, queue, typ, values); err != nil {
+			return err
+		}
+		if err := e.readBack(ctx, queue, typ, attrs, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) readBack(ctx context.Context, queue, typ string, attrs []string, want []Value) error {
+	got, err := e.opt.Manager.ReadBack(ctx, queue, typ, attrs)
+	if err != nil {
+		return fmt.Errorf("read back: %w", err)
+	}
+	var wrong []string
+	for _, v := range want {
+		if i := slices.IndexFunc(got, func(g Value) bool { return g.Attr == v.Attr }); i < 0 {
+			wrong = append(wrong, v.Attr+" has no value")
+		} else if got[i].Value != v.Value {
+			wrong = append(wrong, fmt.Sprintf("%s(%s)", v.Attr, got[i].Value))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("the change was accepted, but read back is %s", strings.Join(wrong, " "))
+	}
+	return nil
+}
+
+// beginClaims remembers what was found before it is changed. The lock is held.
+func (e *Engine) beginClaims(s *step) {
+	now := s.at.UTC()
+	for _, c := range s.d.Changes {
+		if slices.Contains(s.d.Own, c.Attr) {
+			e.claims.hold(s.tg.Target, c.Attr, s.d.Owner, c.Before, c.After, now)
+		} else {
+			e.claims.explain(s.tg.Target, c.Attr, c.Before, c.After)
+		}
+	}
+}
+
+// undoClaims says that a change begun was not made. The lock is held.
+func (e *Engine) undoClaims(s *step) {
+	for _, c := range s.d.Changes {
+		e.claims.settle(s.tg.Target, c.Attr, c.Before)
+	}
+}
+
+// settleClaims applies a decision's claims once changes were made. The lock is held.
+func (e *Engine) settleClaims(s *step, made []change) {
+	for _, c := range made {
+		e.claims.settle(s.tg.Target, c.Attr, c.After)
+	}
+	for _, attr := range s.d.Join {
+		e.claims.join(s.tg.Target, attr, s.d.Owner, s.at.UTC())
+	}
+	for _, attr := range s.d.Release {
+		e.claims.release(s.tg.Target, attr, s.d.Owner)
+	}
+	for _, attr := range s.d.Drop {
+		e.claims.drop(s.tg.Target, attr)
+	}
+}
+
+// altered notes a change that was read back. The lock is held.
+func (e *Engine) altered(s *step, now time.Time) {
+	e.settleClaims(s, s.d.Changes)
+	s.tg.changed = now
+	s.tg.known = s.tg.known[:0:0]
+	for _, c := range s.d.Changes {
+		s.tg.known = append(s.tg.known, Value{Attr: c.Attr, Value: c.After})
+	}
+	switch s.d.Kind {
+	case kindRaising:
+		e.raised[s.tg.Target] = now.UTC()
+		e.unsaved[s.tg.Target] = true
+	case kindLowering:
+		if a := s.action(); attrOf(a.Verb) != "" && !a.AllowLast && s.d.Changes[0].Attr == attrOf(a.Verb) {
+			s.en.p.Lowered = append(s.en.p.Lowered, Lowered{Action: s.index, Changes: s.d.Changes, At: now.UTC()})
+			s.en.lone = lonely{}
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// stepKind is what a worker does next.
+type stepKind int
+
+const (
+	stepRemove stepKind = iota // the intent is over
+	stepReport                 // newly held: tell the journal
+	stepPass                   // nothing to do for this action
+	stepAct
+	stepPutBack // the last-instance guard takes a lowering of ours back
+	stepAdopt   // a change begun before a restart was made
+	stepDoubt   // a change begun before a restart was not made
+)
+
+// step is one piece of work of a worker, decided under the lock.
+type step struct {
+	kind   stepKind
+	tg     *target
+	en     *entry
+	index  int
+	again  bool // a redistribute that was done once watches on
+	d      decision
+	row    situations.Row
+	budget time.Time // when the budget was taken for it, zero if it was not
+	at     time.Time
+}
+
+func (s *step) action() *situations.Action { return &s.en.in.Actions[s.index] }
+
+// worker does one step after the other until there is none; so at most one
+// thing is under way per target.
+func (e *Engine) worker(tg *target, s *step) {
+	defer e.wg.Done()
+	for s != nil {
+		e.perform(s)
+		e.mu.Lock()
+		s.en.running, s.en.interrupt = false, nil
+		if s = e.next(tg, time.Now()); s == nil {
+			tg.working = false
+		}
+		e.mu.Unlock()
+	}
+	e.poke()
+}
+
+// next finds the next step of a target: its oldest intent that something can be
+// done for. The lock is held; the step's entry is marked as running.
+func (e *Engine) next(tg *target, now time.Time) *step {
+	for _, en := range tg.entries {
+		s := e.nextOf(tg, en, now)
+		if s == nil {
+			continue
+		}
+		s.tg, s.en, s.at = tg, en, now
+		en.running = true
+		return s
+	}
+	return nil
+}
+
+func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
+	switch {
+	case en.superseded != "" || en.finished():
+		return &step{kind: stepRemove, index: en.p.Next}
+	case e.stopping:
+		return nil
+	case en.p.Flight != nil:
+		return e.nextFlight(tg, en, now)
+	case en.putBack && len(en.p.Lowered) > 0:
+		l := en.p.Lowered[0]
+		f := e.facts(tg, en, &en.in.Actions[l.Action], now)
+		if !f.Sampled || !f.Present {
+			return nil
+		}
+		return &step{kind: stepPutBack, index: l.Action, row: f.Row}
+	case now.Before(en.retryAt):
+		return nil
+	}
+	if en.action() == nil {
+		return e.nextWatch(tg, en, now)
+	}
+	return e.nextAction(tg, en, en.p.Next, now)
+}
+
+// nextAction decides about one action and reserves what it takes.
+func (e *Engine) nextAction(tg *target, en *entry, index int, now time.Time) *step {
+	a := &en.in.Actions[index]
+	f := e.facts(tg, en, a, now)
+	again := index < en.p.Next
+	if again {
+		f.BudgetFree = true // one action that goes on, not a new one
+	}
+	if a.Verb == situations.VerbRedistribute && now.Before(en.move.due) {
+		return nil
+	}
+	d := decide(&en.in, index, f)
+	s := &step{index: index, again: again, d: d, row: f.Row}
+	en.holds = d.Holds
+	switch d.Do {
+	case doHold:
+		e.unpublish(tg.Queue)
+		key := reportKey(d.Holds)
+		if key == "" || key == en.reported || again {
+			return nil
+		}
+		en.reported = key
+		s.kind = stepReport
+	case doNoChange:
+		if again || a.Verb == situations.VerbRedistribute && a.OnlyIf != nil && !a.Never {
+			return nil // its condition may become true while the situation is open
+		}
+		s.kind = stepPass
+	case doAct:
+		s.kind = stepAct
+		if !again && !e.opt.Observe && (d.Kind == kindLowering || d.Kind == kindNeither) {
+			e.budget.take(now)
+			s.budget = now
+		}
+	}
+	return s
+}
+
+// reportKey is what the journal says of holds; waiting for a sample is not worth a line.
+func reportKey(holds []Hold) string {
+	var b strings.Builder
+	for _, h := range holds {
+		if h.Code != HoldUnknown {
+			b.WriteString(string(h.Code) + " ")
+		}
+	}
+	return b.String()
+}
+
+func (e *Engine) perform(s *step) {
+	switch s.kind {
+	case stepRemove:
+		e.finish(s)
+	case stepReport:
+		e.journal(s, resultBlocked, sentence(s.d.Holds))
+	case stepPass:
+		e.pass(s)
+	case stepPutBack:
+		e.putBack(s)
+	case stepAdopt:
+		e.adopt(s)
+	case stepDoubt:
+		e.doubt(s, "the daemon ended before the change was made")
+	case stepAct:
+		if e.opt.Observe {
+			e.would(s)
+			return
+		}
+		switch s.action().Verb {
+		case situations.VerbRedistribute:
+			e.redistribute(s)
+		case situations.VerbExec:
+			e.exec(s)
+		case situations.VerbEvent:
+			e.event(s)
+		default:
+			e.set(s)
+		}
+	}
+}
+
+// finish takes an intent that is over out of the outbox. One that did not get
+// through its actions leaves a line in the journal.
+func (e *Engine) finish(s *step) {
+	if s.en.superseded != "" && s.index < len(s.en.in.Actions) {
+		e.journal(s, resultSuperseded, s.en.superseded)
+	}
+	e.mu.Lock()
+	e.unpublish(s.tg.Queue)
+	e.remove(s.en)
+	e.mu.Unlock()
+	e.save()
+}
+
+// pass goes on to the next action where there is nothing to do.
+func (e *Engine) pass(s *step) {
+	e.journal(s, resultNoChange, s.d.Reason)
+	e.mu.Lock()
+	e.settleClaims(s, nil)
+	e.advance(s.en)
+	e.mu.Unlock()
+	e.save(s.en)
+}
+
+// would is what --observe does instead of acting.
+func (e *Engine) would(s *step) {
+	e.journal(s, resultWould, "")
+	e.mu.Lock()
+	e.advance(s.en)
+	e.mu.Unlock()
+	e.save(s.en)
+}
+
+// event writes the universal message: its entry in the journal is the act.
+func (e *Engine) event(s *step) {
+	text := situations.Expand(s.action().Value, &s.row)
+	line := e.line(s, resultDone, "")
+	if err := e.opt.Journal.Append(line, true); err != nil {
+		e.failed(s, fmt.Errorf("journal: %w", err))
+		return
+	}
+	e.log.Info("universal message", "situation", s.en.in.Key.Situation, "queue", s.tg.Queue, "message", text)
+	e.mu.Lock()
+	e.stats.add(situations.VerbEvent, resultDone)
+	e.advance(s.en)
+	e.mu.Unlock()
+	e.save(s.en)
+}
+
+// advance goes on to the next action. The lock is held.
+func (e *Engine) advance(en *entry) {
+	en.p.Next++
+	en.p.Attempt, en.p.Tries, en.p.Flight = 0, 0, nil
+	en.holds, en.reported, en.failure = nil, "", ""
+	en.retryAt = time.Time{}
+}
+
+// begin stores that an attempt starts and writes its first line, both on disk
+// before anything is done. ours changes the claims under the lock. A lowering,
+// a program, a move do not start without either; a raising does.
+func (e *Engine) begin(s *step, flight *Flight, ours func()) error {
+	must := s.kind != stepPutBack && s.d.Kind != kindRaising
+	e.mu.Lock()
+	s.en.p.Attempt++
+	s.en.p.Flight = flight
+	if ours != nil {
+		ours()
+	}
+	e.mu.Unlock()
+	err := e.save(s.en)
+	if err == nil {
+		err = e.opt.Journal.Append(e.line(s, resultStarted, ""), true)
+		if err != nil {
+			e.log.Error("journal not writable", "error", err)
+		}
+	}
+	if err == nil || !must {
+		return nil
+	}
+	e.mu.Lock()
+	s.en.p.Attempt--
+	s.en.p.Flight = nil
+	s.en.holds = []Hold{{Code: HoldJournal, Text: err.Error()}}
+	s.en.retryAt = time.Now().Add(backoffFirst)
+	e.refund(s)
+	e.mu.Unlock()
+	return err
+}
+
+// refund gives back the budget of a step that did nothing. The lock is held.
+func (e *Engine) refund(s *step) {
+	if !s.budget.IsZero() {
+		e.budget.giveBack(s.budget)
+		s.budget = time.Time{}
+	}
+}
+
+// failed ends an attempt that did not work: the next one comes after a wait, as
+// long as the edge stands.
+func (e *Engine) failed(s *step, err error) {
+	e.journal(s, resultFailed, err.Error())
+	e.mu.Lock()
+	e.retry(s, err)
+	e.mu.Unlock()
+	e.save(s.en)
+}
+
+// retry sets the time of the next attempt. The lock is held.
+func (e *Engine) retry(s *step, err error) {
+	now := time.Now()
+	s.en.p.Flight = nil
+	s.en.p.Tries++
+	s.en.failure = err.Error()
+	s.en.retryAt = now.Add(backoff(s.action(), s.en.p.Tries))
+	if unavailable(err) {
+		s.en.freshAfter = now
+	}
+}
+
+// deadline bounds one attempt by the rule's timeout or the verb's default.
+func (e *Engine) deadline(a *situations.Action, standard time.Duration) (context.Context, context.CancelFunc) {
+	if a.Timeout > 0 {
+		standard = a.Timeout
+	}
+	return context.WithTimeout(e.work, standard)
+}
