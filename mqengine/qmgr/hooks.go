@@ -23,6 +23,8 @@ type routeRequest struct {
 	ExcludeLocal bool
 	// ForMove: asked by a redistribution.
 	ForMove bool
+	// Peek: nothing will be put, so the choice must not count for the next one.
+	Peek bool
 }
 
 // routeStatus says what route found.

@@ -20,6 +20,8 @@ type Config struct {
 	StartTime time.Time
 	// ConnName is where other queue managers reach this one, host(port), for a CLUSRCVR without CONNAME.
 	ConnName string
+	// Listen is the address, host:port, on which the shell takes channels, for DISPLAY LSSTATUS; blank for none.
+	Listen string
 	// MaxConns limits connections; 0 for 10,000.
 	MaxConns int
 	// ExpiryInterval is how often expired messages are looked for; 0 for five minutes, as in MQ.

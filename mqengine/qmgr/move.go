@@ -1,1 +1,321 @@
 package qmgr
+
+import (
+	"time"
+
+	"github.com/situationd/situationd/mqengine/mqi"
+)
+
+// Bounds of one MoveReq.
+const (
+	maxMoveUnit = 10_000
+	// moveScan is how many messages one unit looks at: a queue full of messages
+	// that must stay is passed in several units, and puts are served in between.
+	moveScan = 4096
+	// groupScan is how far behind its first message a group is looked for.
+	groupScan = 2048
+)
+
+// Why a move stopped, in MoveResult.Stopped, besides reason codes' names.
+const (
+	stoppedLanded     = "landed here"
+	stoppedNoInstance = "no instance"
+)
+
+// move is one unit of a redistribution under way. First everything is planned,
+// then carried out in the same step: nothing can come between.
+type move struct {
+	req    *MoveReq
+	from   *queue
+	skip   map[MoveKey]struct{}
+	res    *MoveResult
+	stayed stayed
+	plan   []planned
+	budget int
+}
+
+// planned is one message and where it goes.
+type planned struct {
+	msg *message
+	to  *routeResult
+	// together is how many messages, from this one on, go together or not at all; 0 inside a group.
+	together int
+	// stayed is what the unit had counted before it.
+	stayed stayed
+}
+
+// stayed counts the messages that may not move.
+type stayed struct{ addressed, bound, grouped, poison, returned int }
+
+func (m *Machine) moveCall(now time.Time, fx *Effects, c *conn, tag uint64, req *MoveReq) {
+	if req.Max < 1 || req.Max > maxMoveUnit {
+		c.fail(fx, tag, mqi.MQRC_OPTIONS_ERROR)
+		return
+	}
+	from := m.localQueue(req.From)
+	if from == nil {
+		c.fail(fx, tag, mqi.MQRC_UNKNOWN_OBJECT_NAME)
+		return
+	}
+	v := &move{req: req, from: from, res: &MoveResult{Horizon: req.Until}, budget: moveScan}
+	if req.Until == 0 {
+		v.res.Horizon = m.seq
+	}
+	if !from.attr.get {
+		v.stop(mqi.MQRC_GET_INHIBITED)
+	} else {
+		m.runMove(now, fx, v)
+	}
+	m.finishMove(v, c)
+	c.ok(fx, tag, v.res)
+}
+
+// stop ends the unit where it is.
+func (v *move) stop(reason mqi.Reason) {
+	v.res.Reason, v.res.Stopped = reason, reason.String()
+	switch reason {
+	case mqi.MQRC_CLUSTER_PUT_INHIBITED, mqi.MQRC_NO_DESTINATIONS_AVAILABLE, mqi.MQRC_UNKNOWN_OBJECT_NAME,
+		mqi.MQRC_CLUSTER_RESOLUTION_ERROR, mqi.MQRC_PUT_INHIBITED:
+		v.res.Stopped = stoppedNoInstance
+	}
+}
+
+func (m *Machine) runMove(now time.Time, fx *Effects, v *move) {
+	if len(v.req.Skip) > 0 {
+		v.skip = make(map[MoveKey]struct{}, len(v.req.Skip))
+		for _, k := range v.req.Skip {
+			v.skip[k] = struct{}{}
+		}
+	}
+	at := headOfQueue
+	if v.req.After.Valid {
+		at = position{int(min(max(v.req.After.Priority, 0), maxPriority)), v.req.After.Seq}
+	}
+	v.res.Next = v.req.After
+	if q := m.catalog.queues[v.name()]; q != nil && !q.attr.clustered() {
+		v.stop(mqi.MQRC_UNKNOWN_OBJECT_NAME)
+		return
+	}
+	at = m.planMove(now, fx, v, at)
+	if v.res.Stopped == stoppedLanded {
+		return // the whole unit is backed out: nothing was looked at
+	}
+	v.res.Next = MoveCursor{Priority: int32(at.lane), Seq: at.seq, Valid: at != headOfQueue}
+	m.carryOut(now, fx, v)
+	r, n := v.res, v.stayed
+	r.Addressed, r.Bound, r.Grouped, r.Poison, r.Returned = n.addressed, n.bound, n.grouped, n.poison, n.returned
+}
+
+// name is what the cluster is asked for.
+func (v *move) name() string {
+	if v.req.To == "" {
+		return v.from.name
+	}
+	return v.req.To
+}
+
+// planMove walks the queue from at and decides for each message; it gives the
+// place of the last one that it decided about.
+func (m *Machine) planMove(now time.Time, fx *Effects, v *move, at position) position {
+	ms := now.UnixMilli()
+	for v.budget > 0 && len(v.plan) < v.req.Max {
+		msg := v.from.next(at)
+		if msg == nil {
+			break
+		}
+		v.budget--
+		switch {
+		case msg.seq > v.res.Horizon || !msg.available():
+		case msg.expired(ms):
+			if !v.req.DryRun {
+				m.removeMessage(fx, v.from, msg)
+			}
+		default:
+			group := v.eligible(msg)
+			if len(group) == 0 {
+				break
+			}
+			if len(v.plan)+len(group) > v.req.Max && len(v.plan) > 0 {
+				// A group goes whole: with the next unit.
+				return at
+			}
+			if !m.routeMove(now, fx, v, group) {
+				return at
+			}
+		}
+		at = msg.position()
+	}
+	return at
+}
+
+// eligible gives the messages that move together with msg: itself, its whole
+// group, or none, and counts why not.
+func (v *move) eligible(msg *message) []*message {
+	if v.planned(msg) {
+		return nil
+	}
+	switch a := v.from.attr; {
+	case msg.addressed:
+		v.stayed.addressed++
+	case msg.bind == bindOnOpen && !v.req.EvenIfBound:
+		v.stayed.bound++
+	case a.boThresh > 0 && msg.md.BackoutCount >= a.boThresh:
+		v.stayed.poison++
+	case v.came(msg):
+		v.stayed.returned++
+	case msg.md.MsgFlags&(mqi.MQMF_SEGMENT|mqi.MQMF_LAST_SEGMENT) != 0:
+		v.stayed.grouped++
+	case msg.md.MsgFlags&groupFlags != 0:
+		group := v.wholeGroup(msg)
+		if group == nil {
+			v.stayed.grouped++
+		}
+		return group
+	default:
+		return []*message{msg}
+	}
+	return nil
+}
+
+// planned reports whether a message of a group went into the plan with its first one.
+func (v *move) planned(msg *message) bool {
+	if msg.md.MsgFlags&groupFlags == 0 {
+		return false
+	}
+	for _, p := range v.plan {
+		if p.msg == msg {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *move) came(msg *message) bool {
+	_, came := v.skip[keyOf(msg)]
+	return came
+}
+
+func keyOf(msg *message) MoveKey {
+	return MoveKey{MsgId: msg.md.MsgId, CorrelId: msg.md.CorrelId, PutDateTime: msg.md.PutDateTime}
+}
+
+// wholeGroup gives all messages of the group that begins with first, in order,
+// if every one of them is here, may move, and the unit is long enough.
+func (v *move) wholeGroup(first *message) []*message {
+	if first.md.MsgSeqNumber != 1 {
+		return nil
+	}
+	group := []*message{first}
+	for msg, n := first, 0; msg.md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP == 0; n++ {
+		next := v.from.next(msg.position())
+		for ; next != nil && next.md.GroupId != first.md.GroupId && n < groupScan; n++ {
+			next = v.from.next(next.position())
+		}
+		if next == nil || n >= groupScan || len(group) >= v.req.Max || next.md.GroupId != first.md.GroupId ||
+			int(next.md.MsgSeqNumber) != len(group)+1 || !v.joins(next) {
+			return nil
+		}
+		group = append(group, next)
+		msg = next
+	}
+	return group
+}
+
+// joins reports whether a later message of a group may move.
+func (v *move) joins(msg *message) bool {
+	a := v.from.attr
+	return msg.available() && msg.seq <= v.res.Horizon && !msg.addressed && (msg.bind != bindOnOpen || v.req.EvenIfBound) &&
+		(a.boThresh == 0 || msg.md.BackoutCount < a.boThresh) && !v.came(msg) && msg.md.MsgFlags&(mqi.MQMF_SEGMENT|mqi.MQMF_LAST_SEGMENT) == 0
+}
+
+// routeMove chooses where messages go together; false ends the unit.
+func (m *Machine) routeMove(now time.Time, fx *Effects, v *move, group []*message) bool {
+	to := m.route(now, fx, routeRequest{Name: v.name(), Bind: bindNotFixed, ForMove: true, Peek: v.req.DryRun, Deadline: true})
+	switch to.Status {
+	case routeTransmit:
+	case routeLocal:
+		v.res.Stopped = stoppedLanded
+		return false
+	case routeWait:
+		v.stop(mqi.MQRC_CLUSTER_RESOLUTION_ERROR)
+		return false
+	default:
+		v.stop(to.Reason)
+		return false
+	}
+	together := len(group)
+	for _, msg := range group {
+		v.plan = append(v.plan, planned{msg, &to, together, v.stayed})
+		together = 0
+	}
+	return true
+}
+
+// carryOut moves what is planned: only headers are written, bodies stay where they are.
+func (m *Machine) carryOut(now time.Time, fx *Effects, v *move) {
+	for i, p := range v.plan {
+		msg := p.msg
+		if v.req.DryRun {
+			v.res.Moved = append(v.res.Moved, Moved{Key: keyOf(msg), QMgr: p.to.TargetQMgr})
+			continue
+		}
+		reason := m.admitsAll(v.plan[i:][:p.together])
+		if reason == mqi.MQRC_NONE {
+			m.takeMessage(fx, v.from, msg)
+			msg.rebind(p.to)
+			reason = m.putMessage(now, fx, nil, p.to.XmitQ, msg)
+		}
+		if reason != mqi.MQRC_NONE {
+			v.stop(reason)
+			v.res.Next, v.stayed = cursorBefore(msg), p.stayed
+			return
+		}
+		v.res.Moved = append(v.res.Moved, Moved{Key: keyOf(msg), QMgr: p.to.TargetQMgr})
+	}
+}
+
+// admitsAll checks whether the transmission queue takes all of a group.
+func (m *Machine) admitsAll(group []planned) mqi.Reason {
+	for _, p := range group {
+		if reason := m.admits(p.to.XmitQ, p.msg); reason != mqi.MQRC_NONE {
+			return reason
+		}
+		if q := p.to.XmitQ; q.depth+len(group) > q.attr.maxDepth {
+			return mqi.MQRC_Q_FULL
+		}
+	}
+	return mqi.MQRC_NONE
+}
+
+// rebind addresses a message that moves. It is not fixed from now on, so that it
+// is resolved again where it arrives; a group stays together and names its
+// queue manager.
+func (msg *message) rebind(to *routeResult) {
+	if msg.md.MsgFlags&groupFlags != 0 {
+		msg.bind = bindOnGroup
+	} else {
+		msg.bind = bindNotFixed
+	}
+	msg.address(to, msg.bind)
+}
+
+// cursorBefore is the place just before a message.
+func cursorBefore(msg *message) MoveCursor {
+	return MoveCursor{Priority: int32(msg.lane), Seq: msg.seq - 1, Valid: true}
+}
+
+// finishMove reports the queue as the unit leaves it.
+func (m *Machine) finishMove(v *move, c *conn) {
+	q, r := v.from, v.res
+	r.Depth, r.Uncom = q.depth, q.uncommitted
+	for _, x := range q.readers {
+		if x.Owner == "" || x.Owner != c.appl.Owner {
+			r.Readers++
+		}
+	}
+	at := headOfQueue
+	if r.Next.Valid {
+		at = position{int(r.Next.Priority), r.Next.Seq}
+	}
+	r.More = q.next(at) != nil
+}

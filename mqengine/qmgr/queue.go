@@ -23,6 +23,7 @@ type queue struct {
 	depth       int                    // CURDEPTH: uncommitted puts count, uncommitted gets do not
 	uncommitted int                    // puts and gets not committed
 	expiring    int                    // messages that have an expiry
+	bytes       int64                  // of all bodies
 	index       *matchIndex            // nil until a get by id meets a deep queue
 	waiters     []*waiter              // gets that wait, in order of arrival
 
@@ -109,6 +110,7 @@ func (m *Machine) insert(q *queue, msg *message) {
 	msg.queue = q
 	q.lanes[msg.lane].push(&m.chunks, msg)
 	q.nonEmpty |= 1 << msg.lane
+	q.bytes += int64(msg.body.Len)
 	if msg.expiresAt != 0 {
 		q.expiring++
 	}
@@ -130,6 +132,7 @@ func (m *Machine) extract(q *queue, msg *message) {
 			q.index = nil
 		}
 	}
+	q.bytes -= int64(msg.body.Len)
 	if msg.expiresAt != 0 {
 		q.expiring--
 	}
