@@ -47,8 +47,9 @@ type Machine struct {
 	refused map[ConnID]struct{} // over MaxConns; their calls are answered with 2025
 	waiting []*parked           // calls that wait for the repository, in order
 
-	timers timers
-	expiry expirySweep
+	timers  timers
+	expiry  expirySweep
+	cluster clusters
 
 	seq      uint64 // last position given to a message on any queue
 	spaceLow bool

@@ -47,6 +47,7 @@ type message struct {
 	targetQ    string
 	targetQMgr string // blank: the receiver resolves again
 	channel    string // the cluster sender that takes it; MQ has it in the outer CorrelId
+	hops       uint8  // channels passed
 	// fromCluster: came in over a cluster channel.
 	fromCluster bool
 	// payload is an internal command of the cluster, carried in the header; such a message has no body.

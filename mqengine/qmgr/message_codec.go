@@ -29,6 +29,7 @@ const (
 	headerPayload
 	headerDead
 	headerExpiry
+	headerHops
 	headerAll = 1<<iota - 1
 )
 
@@ -61,6 +62,7 @@ func (msg *message) headerFlags() uint64 {
 	set(headerPayload, msg.payload != nil)
 	set(headerDead, msg.dead != nil)
 	set(headerExpiry, msg.expiresAt != 0)
+	set(headerHops, msg.hops != 0)
 	return f
 }
 
@@ -132,6 +134,9 @@ func appendHeaderParts(b []byte, msg *message, f uint64) []byte {
 		b = wire.AppendString(b, msg.targetQ)
 		b = wire.AppendString(b, msg.targetQMgr)
 		b = wire.AppendString(b, msg.channel)
+	}
+	if f&headerHops != 0 {
+		b = append(b, msg.hops)
 	}
 	if f&headerPayload != 0 {
 		b = wire.AppendBytes(b, msg.payload)
@@ -228,6 +233,9 @@ func (msg *message) decodeParts(r *wire.Reader, f uint64, words *interner) {
 	if f&headerTransmission != 0 {
 		msg.targetQ, msg.targetQMgr = words.intern(r.Bytes()), words.intern(r.Bytes())
 		msg.channel = words.intern(r.Bytes())
+	}
+	if f&headerHops != 0 {
+		msg.hops = r.Byte()
 	}
 	if f&headerPayload != 0 {
 		msg.payload = r.Bytes()

@@ -19,8 +19,7 @@ type Membership struct {
 // after any of them changed.
 func (r *Repository) SetMembership(now time.Time, m Membership, fx *Effects) {
 	wasFull := r.full
-	r.channels, r.senders = m.Channels, m.Senders
-	r.full = slices.Compact(slices.Sorted(slices.Values(m.Full)))
+	r.setMembership(m)
 	fx.Channels = true
 	r.publishChannels(now, fx)
 	for _, c := range r.Clusters() {

@@ -105,7 +105,7 @@ func (r *Repository) restoreSub(key string, value []byte) error {
 // Begin settles, after everything is restored, what this queue manager owns,
 // without publishing what has not changed since.
 func (r *Repository) Begin(m Membership) {
-	r.channels, r.senders, r.full = m.Channels, m.Senders, m.Full
+	r.setMembership(m)
 }
 
 // ChannelObject is the definition of the cluster-sender channel that a

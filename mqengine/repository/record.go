@@ -43,6 +43,27 @@ type Record struct {
 	Published int64  // Unix milliseconds: CLUSDATE and CLUSTIME
 	Expires   time.Time
 	Object    *object.Object // the advertised attributes; nil in a tombstone
+	Workload  Workload       // of Object, ready for use
+}
+
+// Workload is what routing looks at with each message.
+type Workload struct {
+	Put                                 bool // queue
+	Rank, Priority, Weight, NetPriority int  // weight and network priority: channel
+	DefBind                             string
+	DefPriority                         int
+	DefPersistent                       bool
+}
+
+func workloadOf(o *object.Object) Workload {
+	w := Workload{Rank: o.Int("CLWLRANK"), Priority: o.Int("CLWLPRTY")}
+	if o.Kind() == object.ClusRcvr {
+		w.Weight, w.NetPriority = o.Int("CLWLWGHT"), o.Int("NETPRTY")
+		return w
+	}
+	w.Put, w.DefBind = o.Str("PUT") == "ENABLED", o.Str("DEFBIND")
+	w.DefPriority, w.DefPersistent = o.Int("DEFPRTY"), o.Str("DEFPSIST") == "YES"
+	return w
 }
 
 type recordKey struct {
@@ -176,17 +197,8 @@ func sameWorkload(a, b *Record) bool {
 	if a.Deleted {
 		return true
 	}
-	words := []string{"PUT", "CLWLRANK", "CLWLPRTY", "DEFBIND", "DEFPRTY", "DEFPSIST"}
-	if a.Kind == QMgrRecord {
-		words = []string{"CONNAME", "CLWLRANK", "CLWLPRTY", "CLWLWGHT", "NETPRTY"}
-	}
-	if a.Object.Kind() != b.Object.Kind() {
+	if a.Object.Kind() != b.Object.Kind() || a.Workload != b.Workload {
 		return false
 	}
-	for _, w := range words {
-		if a.Object.Str(w) != b.Object.Str(w) {
-			return false
-		}
-	}
-	return true
+	return a.Kind == QueueRecord || a.Object.Str("CONNAME") == b.Object.Str("CONNAME")
 }

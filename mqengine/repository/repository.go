@@ -20,6 +20,7 @@ type Repository struct {
 	channels []OwnChannel // CLUSRCVRs
 	senders  []ManualSender
 	full     []string // clusters whose full repository this is, sorted
+	clusters []string // clusters of the channels, sorted
 	suspend  map[string]bool
 
 	asks map[askKey]*ask
@@ -118,17 +119,24 @@ func (r *Repository) IsFull(cluster string) bool {
 }
 
 // Clusters are the clusters that this queue manager is a member of: those of its CLUSRCVRs.
-func (r *Repository) Clusters() []string {
-	var out []string
-	for _, c := range r.channels {
-		out = append(out, c.Clusters...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
+// The slice must not be changed.
+func (r *Repository) Clusters() []string { return r.clusters }
 
 func (r *Repository) member(cluster string) bool {
-	return slices.ContainsFunc(r.channels, func(c OwnChannel) bool { return slices.Contains(c.Clusters, cluster) })
+	_, ok := slices.BinarySearch(r.clusters, cluster)
+	return ok
+}
+
+// setMembership takes what the owner says and puts it into the order that searches need.
+func (r *Repository) setMembership(m Membership) {
+	r.channels, r.senders = m.Channels, m.Senders
+	r.full = slices.Compact(slices.Sorted(slices.Values(m.Full)))
+	var all []string
+	for _, c := range r.channels {
+		all = append(all, c.Clusters...)
+	}
+	slices.Sort(all)
+	r.clusters = slices.Compact(all)
 }
 
 // compareRecords is the order in which records are kept and shown.
@@ -158,6 +166,9 @@ func remove(list []*Record, rec *Record) []*Record {
 func (r *Repository) hold(rec *Record) *Record {
 	k := rec.key()
 	old := r.records[k]
+	if rec.Object != nil {
+		rec.Workload = workloadOf(rec.Object)
+	}
 	r.records[k] = rec
 	if rec.Deleted {
 		r.unindex(rec)

@@ -105,3 +105,12 @@ func compareStrings(a, b string) int {
 	}
 	return 0
 }
+
+// Instance finds the record of one instance; nil if there is none.
+func (r *Repository) Instance(cluster, name, qmid string) *Record {
+	rec := r.records[recordKey{QueueRecord, cluster, name, qmid}]
+	if rec == nil || rec.Deleted {
+		return nil
+	}
+	return rec
+}

@@ -1,0 +1,303 @@
+package qmgr
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/situationd/situationd/mqengine/channel"
+	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/object"
+)
+
+// sender is a sending channel with what it needs of the queue manager.
+type sender struct {
+	m       *Machine
+	name    string
+	def     *object.Object
+	deftype string // CLUSSDR, CLUSSDRA, CLUSSDRB; blank for SDR
+	machine *channel.Sender
+	queue   *queue
+	backlog *backlog
+	taken   map[uint64]*message // sent and not confirmed
+	link    LinkID
+	addr    string // dialled last
+	dirty   bool
+	fx      channel.Effects
+
+	// The Step under way, for Take and Item.
+	now time.Time
+	out *Effects
+}
+
+func (s *sender) linked() bool { return s.link != 0 }
+
+// senderNamed finds the sending channel of that name or makes it; nil if nothing defines it.
+func (m *Machine) senderNamed(now time.Time, fx *Effects, name string) *sender {
+	ch := &m.cluster.channels
+	if s := ch.senders[name]; s != nil {
+		return s
+	}
+	def, deftype := m.senderDefinition(now, name)
+	if def == nil {
+		return nil
+	}
+	q := m.localQueue(sharedTransmitQ)
+	key := name
+	if def.Kind() == object.Sender {
+		q, key = m.localQueue(def.Str("XMITQ")), ""
+	}
+	if q == nil {
+		return nil
+	}
+	s := &sender{m: m, name: name, def: def, deftype: deftype, queue: q, backlog: m.backlogOf(q, key), taken: map[uint64]*message{}}
+	machine, err := channel.NewSender(m.senderParams(def), s, ch.records["s/"+name])
+	if err != nil {
+		// Without its record the channel would send twice what is in doubt.
+		logf(fx, "AMQ9526E", "Channel '%s' cannot be used: %v.", name, err)
+		return nil
+	}
+	s.machine = machine
+	s.lockInDoubt(fx)
+	ch.senders[name] = s
+	m.cluster.deadlineKnown = false
+	return s
+}
+
+// lockInDoubt takes back the messages that the last life had sent.
+func (s *sender) lockInDoubt(fx *Effects) {
+	inDoubt := s.machine.InDoubt()
+	if len(inDoubt) == 0 {
+		return
+	}
+	want := make(map[uint64]bool, len(inDoubt))
+	for _, pos := range inDoubt {
+		want[pos] = true
+	}
+	for _, msg := range s.backlog.all() {
+		if want[msg.seq] && s.m.lockMessage(fx, s.queue, msg) {
+			s.taken[msg.seq] = msg
+		}
+	}
+}
+
+// senderParams reads a definition.
+func (m *Machine) senderParams(o *object.Object) channel.SenderParams {
+	p := channel.SenderParams{
+		Name: o.Name, Type: o.Kind().String(), Addrs: addresses(o.Str("CONNAME")),
+		BatchSz: o.Int("BATCHSZ"), BatchLim: o.Int("BATCHLIM"), BatchInt: o.Int("BATCHINT"),
+		DiscInt: o.Int("DISCINT"), HBInt: o.Int("HBINT"),
+		ShortRty: o.Int("SHORTRTY"), ShortTmr: o.Int("SHORTTMR"), LongRty: o.Int("LONGRTY"), LongTmr: o.Int("LONGTMR"),
+		MaxMsgL: o.Int("MAXMSGL"), NPMFast: o.Str("NPMSPEED") == "FAST", QMgr: m.name, QMID: m.qmid,
+	}
+	return p
+}
+
+const defaultPort = 1414
+
+// addresses turns CONNAME into host:port, several in order: 'host(port),host2(port)'.
+func addresses(conname string) []string {
+	var out []string
+	for part := range strings.SplitSeq(conname, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		host, rest, ok := strings.Cut(part, "(")
+		port := strings.TrimSuffix(rest, ")")
+		if !ok || port == "" {
+			port = strconv.Itoa(defaultPort)
+		}
+		host = strings.TrimSpace(host)
+		if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+			host = "[" + host + "]"
+		}
+		out = append(out, host+":"+strings.TrimSpace(port))
+	}
+	return out
+}
+
+// refreshSenders brings every sender to its present definition. One that
+// nothing defines any more is forgotten when it is idle.
+func (m *Machine) refreshSenders(now time.Time) {
+	ch := &m.cluster.channels
+	for _, name := range sortedStrings(ch.senders) {
+		s := ch.senders[name]
+		def, deftype := m.senderDefinition(now, name)
+		if def == nil {
+			if s.machine.Idle() && !s.dirty {
+				delete(ch.senders, name)
+			}
+			continue
+		}
+		s.def, s.deftype = def, deftype
+		s.machine.SetParams(m.senderParams(def))
+	}
+	m.cluster.deadlineKnown = false
+}
+
+// Take implements channel.Queue.
+func (s *sender) Take(n, bytes int) []channel.Item {
+	items := make([]channel.Item, 0, min(n, 64))
+	ms := s.now.UnixMilli()
+	for size := 0; len(items) < n && (size < bytes || len(items) == 0); {
+		msg := s.backlog.next()
+		if msg == nil {
+			break
+		}
+		if msg.expired(ms) {
+			s.m.removeMessage(s.out, s.queue, msg)
+			continue
+		}
+		if !s.m.lockMessage(s.out, s.queue, msg) {
+			break
+		}
+		s.taken[msg.seq] = msg
+		items = append(items, s.item(msg))
+		size += msg.body.Len
+	}
+	return items
+}
+
+func (s *sender) item(msg *message) channel.Item {
+	return channel.Item{Pos: msg.seq, Persistent: msg.persistent(), Header: transmissionHeader(s.now, msg), Body: msg.body}
+}
+
+// Item implements channel.Queue.
+func (s *sender) Item(pos uint64) (channel.Item, bool) {
+	msg := s.taken[pos]
+	if msg == nil || msg.queue != s.queue {
+		return channel.Item{}, false
+	}
+	return s.item(msg), true
+}
+
+// Ready implements channel.Queue.
+func (s *sender) Ready() bool { return s.backlog.ready() }
+
+// runSender steps a sender and carries out what it wants.
+func (m *Machine) runSender(now time.Time, fx *Effects, s *sender, ev channel.Event) {
+	s.fx.Reset()
+	s.now, s.out = now, fx
+	before := s.machine.Status()
+	s.machine.Step(now, ev, &s.fx)
+	m.afterSender(now, fx, s, before)
+}
+
+func (m *Machine) afterSender(now time.Time, fx *Effects, s *sender, before mqi.ChannelStatus) {
+	ch, want := &m.cluster.channels, &s.fx
+	m.cluster.deadlineKnown = false
+	for _, pos := range want.Removed {
+		if msg := s.taken[pos]; msg != nil {
+			delete(s.taken, pos)
+			m.removeMessage(fx, s.queue, msg)
+		}
+	}
+	for _, pos := range want.Released {
+		if msg := s.taken[pos]; msg != nil {
+			delete(s.taken, pos)
+			m.unlockMessage(now, fx, s.queue, msg)
+		}
+	}
+	if want.Record != nil {
+		m.setRecord(fx, "s/"+s.name, want.Record)
+	}
+	fx.Unit.Sync = fx.Unit.Sync || want.Sync
+	for _, f := range want.Frames {
+		if s.link != 0 {
+			fx.Frames = append(fx.Frames, FrameOut{Link: s.link, Frame: f})
+		}
+	}
+	if want.Close && s.link != 0 {
+		fx.Closes = append(fx.Closes, s.link)
+		delete(ch.links, s.link)
+		s.link = 0
+	}
+	if want.Dial != "" {
+		ch.lastLink++
+		s.link, s.addr = ch.lastLink, want.Dial
+		ch.links[s.link] = s
+		fx.Dials = append(fx.Dials, Dial{Link: s.link, Addr: want.Dial})
+	}
+	for _, l := range want.Log {
+		fx.Log = append(fx.Log, LogEntry{ID: l.ID, Text: l.Text})
+	}
+	after := s.machine.Status()
+	if after != before {
+		m.clusterChanged(fx)
+	}
+	if want.Failed || after == mqi.MQCHS_STOPPED && before != mqi.MQCHS_STOPPED {
+		ch.reroute = append(ch.reroute, s)
+		m.cluster.later()
+	}
+}
+
+func (s *sender) linkUp(m *Machine, now time.Time, fx *Effects) {
+	m.runSender(now, fx, s, channel.LinkUp{})
+}
+
+func (s *sender) linkFrame(m *Machine, now time.Time, fx *Effects, f *channel.Frame) {
+	for i := range f.Messages {
+		fx.dropBody(f.Messages[i].Body) // nobody sends messages to a sender
+	}
+	m.runSender(now, fx, s, channel.FrameIn{Frame: f})
+}
+
+func (s *sender) linkDown(m *Machine, now time.Time, fx *Effects, reason string) {
+	s.link = 0
+	m.runSender(now, fx, s, channel.LinkDown{Reason: reason})
+}
+
+// rerouteStep is how many messages one round of a Step looks at again.
+const rerouteStep = 500
+
+// reallocateSome runs the messages that wait for a channel that failed just
+// now through the workload algorithm again: those that are not bound and not in doubt.
+func (m *Machine) reallocateSome(now time.Time, fx *Effects) {
+	ch := &m.cluster.channels
+	list := ch.reroute
+	ch.reroute = nil
+	for _, s := range list {
+		if s.def.Kind() == object.Sender || reachable(s.machine.Status()) {
+			continue
+		}
+		left := rerouteStep
+		for _, msg := range s.backlog.all() {
+			if !s.backlog.waits(msg) || msg.bind != bindNotFixed || msg.addressed || msg.payload != nil || msg.targetQMgr != "" {
+				continue
+			}
+			if left == 0 {
+				ch.reroute = append(ch.reroute, s)
+				m.cluster.later()
+				break
+			}
+			if m.reallocate(now, fx, s, msg) {
+				left--
+			}
+		}
+	}
+}
+
+// reallocate sends one waiting message another way if there is a better one.
+func (m *Machine) reallocate(now time.Time, fx *Effects, s *sender, msg *message) bool {
+	to := m.route(now, fx, routeRequest{Name: msg.targetQ, Bind: bindNotFixed, Deadline: true})
+	switch {
+	case to.Status == routeTransmit && to.Channel != s.name && to.XmitQ == s.queue:
+		msg.channel = to.Channel
+		m.rewriteMessage(fx, s.queue, msg)
+		m.messageAvailable(now, fx, s.queue, msg)
+		return true
+	case to.Status == routeLocal:
+		name := msg.targetQ
+		m.takeMessage(fx, s.queue, msg)
+		msg.targetQ, msg.targetQMgr, msg.channel = "", "", ""
+		if reason := m.putMessage(now, fx, nil, to.Queue, msg); reason != mqi.MQRC_NONE {
+			// The local instance does not take it after all: back to where it was.
+			msg.targetQ, msg.channel = name, s.name
+			m.putMessage(now, fx, nil, s.queue, msg)
+			return false
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,292 @@
+package qmgr
+
+import (
+	"time"
+
+	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/object"
+	"github.com/situationd/situationd/mqengine/repository"
+	"github.com/situationd/situationd/mqengine/workload"
+)
+
+// routeRequest asks where a message for a cluster name goes.
+type routeRequest struct {
+	Name string // queue; blank when only the queue manager matters
+	QMgr string // queue manager that was named, already through the aliases; blank to choose
+	Bind bindType
+	// Open: asked by MQOPEN. With bindNotFixed only existence counts, and nothing is chosen.
+	Open bool
+	// Deadline: the time that an open may wait for the repository is over; routeWait is no answer.
+	Deadline bool
+	// FromCluster: the message came in over a cluster channel.
+	FromCluster bool
+	// ExcludeLocal: the local instance is not to be chosen.
+	ExcludeLocal bool
+	// ForMove: asked by a redistribution.
+	ForMove bool
+	// Peek: nothing will be put, so the choice must not count for the next one.
+	Peek bool
+}
+
+// routeStatus says what route found.
+type routeStatus uint8
+
+const (
+	// routeFailed: Reason says why.
+	routeFailed routeStatus = iota
+	// routeLocal: Queue is the local queue.
+	routeLocal
+	// routeTransmit: put to XmitQ with Channel, TargetQ and TargetQMgr.
+	routeTransmit
+	// routeWait: the full repositories were asked; resumeOpens tells when they answered.
+	routeWait
+)
+
+// routeResult is route's answer.
+type routeResult struct {
+	Status      routeStatus
+	Queue       *queue // routeLocal
+	Channel     string // routeTransmit: the cluster sender; blank on an ordinary transmission queue
+	XmitQ       *queue // routeTransmit
+	TargetQ     string // queue name at the destination
+	TargetQMgr  string // queue manager chosen
+	DefBind     bindType
+	DefPersist  bool // defaults of the instance, for puts that ask for the queue's
+	DefPriority int32
+	Reason      mqi.Reason
+}
+
+// route resolves a name through the cluster.
+func (m *Machine) route(now time.Time, fx *Effects, rq routeRequest) routeResult {
+	if rq.QMgr != "" && rq.QMgr != m.name {
+		return m.routeAddressed(now, fx, rq)
+	}
+	own := m.catalog.queues[rq.Name]
+	if own != nil && (rq.QMgr != "" || !own.attr.clustered() || m.cluster.repo == nil) {
+		if rq.ExcludeLocal {
+			return routeResult{Reason: mqi.MQRC_UNKNOWN_OBJECT_NAME}
+		}
+		return m.routeOwn(own)
+	}
+	if m.cluster.repo == nil {
+		return routeResult{Reason: mqi.MQRC_UNKNOWN_OBJECT_NAME}
+	}
+	known := m.ask(now, fx, rq.Name)
+	cands, local := m.candidates(now, rq, own)
+	if len(cands) == 0 {
+		return m.routeUnknown(now, rq, known)
+	}
+	return m.routeChosen(rq, own, cands, local)
+}
+
+// ask makes sure that the full repositories are asked for a name.
+func (m *Machine) ask(now time.Time, fx *Effects, name string) (known repository.Known) {
+	m.withRepository(now, fx, func(rx *repository.Effects) { known = m.cluster.repo.Ask(now, name, rx) })
+	return known
+}
+
+// routeUnknown: nothing can be chosen from.
+func (m *Machine) routeUnknown(now time.Time, rq routeRequest, known repository.Known) routeResult {
+	switch {
+	case known == repository.KnownNo && !rq.Deadline:
+		return routeResult{Status: routeWait}
+	case known == repository.KnownNo:
+		return routeResult{Reason: mqi.MQRC_CLUSTER_RESOLUTION_ERROR}
+	case len(m.cluster.repo.Instances(now, rq.Name)) > 0:
+		// There are instances, but no way to any of them.
+		return routeResult{Reason: mqi.MQRC_NO_DESTINATIONS_AVAILABLE}
+	}
+	return routeResult{Reason: mqi.MQRC_UNKNOWN_OBJECT_NAME}
+}
+
+// routeOwn is a queue of our own, or the base of an alias of our own.
+func (m *Machine) routeOwn(q *queue) routeResult {
+	base := q
+	if q.def.Kind() == object.QAlias {
+		if base = m.catalog.queues[q.attr.target]; base == nil {
+			return routeResult{Reason: mqi.MQRC_UNKNOWN_ALIAS_BASE_Q}
+		}
+	}
+	if base.def.Kind() != object.QLocal {
+		return routeResult{Reason: mqi.MQRC_ALIAS_BASE_Q_TYPE_ERROR}
+	}
+	return routeResult{
+		Status: routeLocal, Queue: base, TargetQ: q.name, TargetQMgr: m.name,
+		DefBind: q.attr.defBind, DefPersist: q.attr.defPersist, DefPriority: q.attr.defPriority,
+	}
+}
+
+// candidates gathers the instances of a queue with the routes to them; local
+// is the index of our own, -1 if there is none. The slice is good until the next call.
+func (m *Machine) candidates(now time.Time, rq routeRequest, own *queue) (cands []workload.Candidate, local int) {
+	c := &m.cluster
+	cands, local = c.cands[:0], -1
+	if own != nil && !rq.ExcludeLocal {
+		local = 0
+		cands = append(cands, m.localCandidate(now, own))
+	}
+	for _, rec := range c.repo.Instances(now, rq.Name) {
+		if rec.QMID == m.qmid || rec.QMgrAlias() || !m.inCluster(rec.Cluster) {
+			continue
+		}
+		for _, host := range c.repo.Hosts(now, rec.Cluster, rec.QMID) {
+			cands = append(cands, m.candidate(rec, host))
+		}
+	}
+	c.cands = cands
+	return cands, local
+}
+
+func (m *Machine) inCluster(cluster string) bool {
+	for _, c := range m.cluster.repo.Clusters() {
+		if c == cluster {
+			return true
+		}
+	}
+	return false
+}
+
+// localCandidate is our own instance with the values of our own CLUSRCVR.
+func (m *Machine) localCandidate(now time.Time, q *queue) workload.Candidate {
+	c := workload.Candidate{
+		QMgr: m.name, QMID: m.qmid, Cluster: q.attr.public.Clusters[0], Local: true, Put: q.attr.put,
+		QRank: q.attr.public.ClwlRank, QPrty: q.attr.public.ClwlPrty, ChlWght: 50,
+	}
+	for i, cluster := range q.attr.public.Clusters {
+		for _, host := range m.cluster.repo.Hosts(now, cluster, m.qmid) {
+			w := &host.Workload
+			if i == 0 || w.Rank > c.ChlRank {
+				c.Cluster, c.Suspended = cluster, host.Suspended
+				c.ChlRank, c.ChlPrty, c.ChlWght, c.NetPrty = w.Rank, w.Priority, w.Weight, w.NetPriority
+			}
+		}
+	}
+	m.cluster.counters.Fill(&c)
+	return c
+}
+
+// candidate is an instance elsewhere over one channel.
+func (m *Machine) candidate(rec, host *repository.Record) workload.Candidate {
+	c := workload.Candidate{
+		QMgr: rec.QMgr, QMID: rec.QMID, Cluster: rec.Cluster, Channel: host.Name, Alias: rec.QMgrAlias(),
+		Put: rec.Workload.Put, Suspended: host.Suspended, Status: m.senderStatus(host.Name),
+		NetPrty: host.Workload.NetPriority, ChlRank: host.Workload.Rank, ChlPrty: host.Workload.Priority, ChlWght: host.Workload.Weight,
+		QRank: rec.Workload.Rank, QPrty: rec.Workload.Priority,
+	}
+	m.cluster.counters.Fill(&c)
+	return c
+}
+
+// workloadRequest is what the choice depends on besides the instances.
+func (m *Machine) workloadRequest(own *queue, fromCluster bool) workload.Request {
+	q := m.qmgrObject()
+	useQ := q.Str("CLWLUSEQ")
+	if own != nil && own.def.Kind() == object.QLocal {
+		if mine := own.attr.public.ClwlUseQ; mine != "QMGR" && mine != "" {
+			useQ = mine
+		}
+	}
+	return workload.Request{Order: m.cfg.Order, UseAny: useQ == "ANY", FromCluster: fromCluster, MRUC: q.Int("CLWLMRUC")}
+}
+
+// routeChosen makes the choice, or at an open that binds nothing only tells the defaults.
+func (m *Machine) routeChosen(rq routeRequest, own *queue, cands []workload.Candidate, local int) routeResult {
+	req := m.workloadRequest(own, rq.FromCluster)
+	winner, reason := workload.Choose(&req, cands, nil)
+	shown := max(winner, 0)
+	if local >= 0 {
+		shown = local
+	}
+	res := m.routeTo(rq.Name, own, &cands[shown])
+	bind := rq.Bind
+	if bind == bindAsQDef {
+		bind = res.DefBind
+	}
+	switch {
+	case rq.Open && bind != bindOnOpen:
+		return res
+	case winner < 0 && local >= 0 && (rq.Open || len(cands) == 1):
+		// Bound to our own instance the open succeeds and each put fails with 2051.
+		return m.routeTo(rq.Name, own, &cands[local])
+	case winner < 0:
+		return routeResult{Reason: reason}
+	}
+	if !rq.Peek {
+		m.cluster.counters.Bump(&cands[winner])
+	}
+	defaults := res
+	res = m.routeTo(rq.Name, own, &cands[winner])
+	res.DefBind = defaults.DefBind
+	return res
+}
+
+// routeTo is the way to one candidate.
+func (m *Machine) routeTo(name string, own *queue, c *workload.Candidate) routeResult {
+	if c.Local {
+		return m.routeOwn(own)
+	}
+	res := routeResult{
+		Status: routeTransmit, Channel: c.Channel, XmitQ: m.localQueue(sharedTransmitQ), TargetQ: name, TargetQMgr: c.QMgr, DefBind: bindNotFixed,
+	}
+	if res.XmitQ == nil {
+		return routeResult{Reason: mqi.MQRC_UNKNOWN_XMIT_Q}
+	}
+	if rec := m.cluster.repo.Instance(c.Cluster, name, c.QMID); rec != nil {
+		w := &rec.Workload
+		res.DefBind, res.DefPersist, res.DefPriority = bindOf(w.DefBind), w.DefPersistent, int32(w.DefPriority)
+	}
+	return res
+}
+
+// routeAddressed finds the way to a queue manager that was named: its channels,
+// or a clustered alias of that name at a gateway.
+func (m *Machine) routeAddressed(now time.Time, fx *Effects, rq routeRequest) routeResult {
+	c := &m.cluster
+	if c.repo == nil {
+		return routeResult{Reason: mqi.MQRC_UNKNOWN_REMOTE_Q_MGR}
+	}
+	known := m.ask(now, fx, rq.QMgr)
+	cands := c.cands[:0]
+	for _, host := range c.repo.QMgrNamed(now, rq.QMgr) {
+		if host.QMID != m.qmid && m.inCluster(host.Cluster) {
+			cands = append(cands, m.qmgrCandidate(host, host))
+		}
+	}
+	for _, rec := range c.repo.Instances(now, rq.QMgr) {
+		if !rec.QMgrAlias() || rec.QMID == m.qmid || !m.inCluster(rec.Cluster) {
+			continue
+		}
+		for _, host := range c.repo.Hosts(now, rec.Cluster, rec.QMID) {
+			cands = append(cands, m.qmgrCandidate(rec, host))
+		}
+	}
+	c.cands = cands
+	if len(cands) == 0 {
+		switch {
+		case known == repository.KnownNo && !rq.Deadline:
+			return routeResult{Status: routeWait}
+		case known == repository.KnownNo:
+			return routeResult{Reason: mqi.MQRC_CLUSTER_RESOLUTION_ERROR}
+		}
+		return routeResult{Reason: mqi.MQRC_UNKNOWN_REMOTE_Q_MGR}
+	}
+	req := m.workloadRequest(nil, rq.FromCluster)
+	winner, reason := workload.Choose(&req, cands, nil)
+	xmitQ := m.localQueue(sharedTransmitQ)
+	switch {
+	case winner < 0:
+		return routeResult{Reason: reason}
+	case xmitQ == nil:
+		return routeResult{Reason: mqi.MQRC_UNKNOWN_XMIT_Q}
+	}
+	c.counters.Bump(&cands[winner])
+	return routeResult{
+		Status: routeTransmit, Channel: cands[winner].Channel, XmitQ: xmitQ, TargetQ: rq.Name, TargetQMgr: rq.QMgr, DefBind: bindOnOpen,
+	}
+}
+
+func (m *Machine) qmgrCandidate(rec, host *repository.Record) workload.Candidate {
+	c := m.candidate(rec, host)
+	c.Put, c.Alias, c.QRank, c.QPrty = true, true, 0, 0
+	return c
+}
