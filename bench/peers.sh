@@ -57,6 +57,10 @@ command -v "${NATS:-nats-server}" >/dev/null && peers+=(nats) || echo "left out:
 for i in $(seq "$rounds"); do for p in "${peers[@]}"; do "$p" "$i"; done; done
 
 echo "--- median of $rounds rounds, $clients clients, $window outstanding, 1 KiB"
-awk '{for(i=2;i<=NF;i++){split($i,a,"=");if(a[1]=="per_second")v[$1]=v[$1]" "a[2]}}
-  END{for(p in v){n=split(v[p],x," ");asort(x);m[p]=x[int((n+1)/2)];printf "%-12s min %d median %d max %d\n",p,x[1],m[p],x[n]}
-      for(p in m)if(p!="situationd")printf "ratio situationd/%s %.2f\n",p,m["situationd"]/m[p]}' "$work/lines"
+ours=
+for p in "${peers[@]}"; do
+  sorted=$(sed -n "s/^$p .*per_second=\([0-9]*\).*/\1/p" "$work/lines" | sort -n)
+  median=$(sed -n "$(((rounds + 1) / 2))p" <<<"$sorted")
+  ours=${ours:-$median}
+  echo "$p min $(head -1 <<<"$sorted") median $median max $(tail -1 <<<"$sorted") ratio situationd/$p $(awk -v a="$ours" -v b="$median" 'BEGIN{printf "%.2f", a/b}')"
+done
