@@ -165,3 +165,6 @@ func (cs *calls) wait(ctx context.Context, c *call, tag uint64, cancel func() er
 func connectionBroken(detail string) error {
 	return &mqi.Error{CompCode: mqi.MQCC_FAILED, Reason: mqi.MQRC_CONNECTION_BROKEN, Op: "MQI", Detail: detail}
 }
+
+// errDisconnected is what calls get after MQDISC. Never changed.
+var errDisconnected = &mqi.Error{CompCode: mqi.MQCC_FAILED, Reason: mqi.MQRC_HCONN_ERROR, Op: "MQI", Detail: "the connection was disconnected"}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/qmgr"
 )
 
@@ -123,7 +122,7 @@ func (p *localPort) disconnect(ctx context.Context) error {
 	var err error
 	p.once.Do(func() {
 		p.qm.sinks.remove(p.id)
-		p.calls.fail(&mqi.Error{CompCode: mqi.MQCC_FAILED, Reason: mqi.MQRC_HCONN_ERROR, Op: "MQI", Detail: "the connection was disconnected"})
+		p.calls.fail(errDisconnected)
 		p.cancel()
 		p.wg.Wait()
 		gone := make(chan struct{})

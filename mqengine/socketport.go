@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/situationd/situationd/mqengine/internal/wire"
@@ -24,6 +25,7 @@ type socketPort struct {
 	reader sync.WaitGroup
 	bufs   sync.Pool
 	once   sync.Once
+	left   atomic.Bool // we disconnected, so the end of the connection is no loss
 
 	hub     *watchHub // this connection's watchers, fed by the reader
 	streams sync.WaitGroup
@@ -128,6 +130,9 @@ func (p *socketPort) read() {
 
 // lose ends everything that waits. The reader does it, and the disconnect.
 func (p *socketPort) lose(err error) {
+	if p.left.Load() {
+		err = errDisconnected
+	}
 	p.calls.fail(err)
 	p.hub.close()
 	p.cancel()
@@ -263,8 +268,9 @@ func (p *socketPort) watch(ctx context.Context) (<-chan Change, error) {
 func (p *socketPort) disconnect(ctx context.Context) error {
 	var err error
 	p.once.Do(func() {
+		p.left.Store(true)
 		_, err = p.ask(ctx, func(b []byte, tag uint64) []byte { return appendHead(b, kindDisconnect, tag) })
-		if mqi.ReasonOf(err) == mqi.MQRC_CONNECTION_BROKEN {
+		if r := mqi.ReasonOf(err); r == mqi.MQRC_CONNECTION_BROKEN || r == mqi.MQRC_HCONN_ERROR {
 			err = nil
 		}
 		err = errors.Join(err, p.close())
@@ -282,7 +288,8 @@ func (p *socketPort) end(ctx context.Context, immediate bool) error {
 
 // close drops the connection and waits for its goroutines.
 func (p *socketPort) close() error {
-	p.lose(&mqi.Error{CompCode: mqi.MQCC_FAILED, Reason: mqi.MQRC_HCONN_ERROR, Op: "MQI", Detail: "the connection was disconnected"})
+	p.left.Store(true)
+	p.lose(errDisconnected)
 	err := p.link.Close()
 	p.reader.Wait()
 	p.streams.Wait()

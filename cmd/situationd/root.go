@@ -43,7 +43,9 @@ func run(ctx context.Context, args []string, env *cliEnv) int {
 	err := root.ExecuteContext(ctx)
 	code, say := exitCode(err)
 	if say {
-		fmt.Fprintf(env.Stderr, "%s: %s\n", name, oneLine(err.Error()))
+		// A verb names itself; called through its link it is named already.
+		text := strings.TrimPrefix(oneLine(err.Error()), name+": ")
+		fmt.Fprintf(env.Stderr, "%s: %s\n", name, text)
 	}
 	return code
 }

@@ -3,6 +3,14 @@ package main
 import "github.com/spf13/cobra"
 
 // engineVerbs are the commands of embedded queue managers.
-func engineVerbs(_ *cliEnv) []*cobra.Command {
-	return nil
+func engineVerbs(env *cliEnv) []*cobra.Command {
+	return []*cobra.Command{
+		newStrmqmCommand(env),
+		newCrtmqmCommand(env),
+		newEndmqmCommand(env),
+		newDspmqCommand(env),
+		newDltmqmCommand(env),
+		newMqscCommand(env),
+		newQCommand(env),
+	}
 }
