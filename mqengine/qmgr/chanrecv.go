@@ -122,7 +122,8 @@ func (m *Machine) receiverParams(o *object.Object) channel.ReceiverParams {
 	}
 }
 
-// kick lets channels to a queue manager that was just heard of try again at once.
+// kick lets channels to a queue manager that was just heard of try again at
+// once; also those that never learned who is at the other end: it may be this one.
 func (m *Machine) kick(now time.Time, fx *Effects, qmid string) {
 	ch := &m.cluster.channels
 	for _, name := range sortedStrings(ch.senders) {
@@ -130,8 +131,11 @@ func (m *Machine) kick(now time.Time, fx *Effects, qmid string) {
 		if s.machine.Status() != mqi.MQCHS_RETRYING || s.linked() {
 			continue
 		}
-		rec := m.cluster.repo.Channel(now, name)
-		if s.machine.Stats().PartnerQMID == qmid || rec != nil && rec.QMID == qmid {
+		partner := s.machine.Stats().PartnerQMID
+		if rec := m.cluster.repo.Channel(now, name); rec != nil {
+			partner = rec.QMID
+		}
+		if partner == qmid || partner == "" {
 			m.runSender(now, fx, s, channel.Kick{})
 		}
 	}
