@@ -1,0 +1,191 @@
+package redistribute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// message is one message of the fake cluster.
+type message struct {
+	id        int
+	seq       uint64
+	addressed bool
+	bound     bool
+	poison    bool
+	taken     bool // got by a unit in flight
+}
+
+func keyOf(id int) Key {
+	var k Key
+	copy(k.MsgID[:], fmt.Sprintf("M%08d", id))
+	k.PutDateTime = int64(id)
+	return k
+}
+
+// fakeQueue is a queue on QM2 with another instance on QM3 that may send
+// messages back, with faults. It counts what a real queue would do wrong.
+type fakeQueue struct {
+	mu       sync.Mutex
+	here     []*message
+	there    []int
+	seq      uint64
+	readers  int
+	ready    int
+	unknown  bool
+	useQ     string
+	defBind  string
+	shown    bool
+	inFlight int
+
+	units, flying, mostFlying int
+	moves                     map[int]int // by message
+	// backTo sends what moved back at once, as an instance without a reader whose
+	// own daemon redistributes does.
+	backTo bool
+	// before is called at the start of each unit, with its number, under the lock.
+	before func(n int)
+	// fault gives the error of unit n: nothing moved, or (after true) all of it did.
+	fault func(n int) (err error, after bool)
+	looks int
+	dry   int
+}
+
+func newFakeQueue(n int) *fakeQueue {
+	q := &fakeQueue{ready: 1, useQ: "ANY", defBind: "NOTFIXED", shown: true, inFlight: 1, moves: map[int]int{}}
+	for i := range n {
+		q.put(i)
+	}
+	return q
+}
+
+func (q *fakeQueue) put(id int) *message {
+	q.seq++
+	m := &message{id: id, seq: q.seq}
+	q.here = append(q.here, m)
+	return m
+}
+
+func (q *fakeQueue) InFlight() int { return q.inFlight }
+
+func (q *fakeQueue) Look(context.Context) (State, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.looks++
+	s := State{
+		Readers: q.readers, Ready: q.ready, ReadyKnown: !q.unknown, UseQ: q.useQ,
+		DefBind: q.defBind, BindShown: q.shown,
+	}
+	for _, m := range q.here {
+		if m.taken {
+			s.Uncommitted++
+		} else {
+			s.Depth++
+		}
+	}
+	return s, nil
+}
+
+func (q *fakeQueue) MoveUnit(_ context.Context, u Unit) (Result, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.units++
+	n := q.units
+	q.flying++
+	q.mostFlying = max(q.mostFlying, q.flying)
+	defer func() { q.flying-- }()
+	if q.before != nil {
+		q.before(n)
+	}
+	var fault error
+	after := false
+	if q.fault != nil {
+		fault, after = q.fault(n)
+	}
+	if fault != nil && !after {
+		return Result{}, fault
+	}
+	res := q.unit(u)
+	if u.DryRun {
+		q.dry++
+		return res, nil
+	}
+	q.commit(res)
+	if fault != nil {
+		return Result{}, fault // in doubt: it moved, and nobody was told
+	}
+	return res, nil
+}
+
+// unit chooses what a unit takes.
+func (q *fakeQueue) unit(u Unit) Result {
+	res := Result{Horizon: q.seq, Next: u.After}
+	if u.Until != 0 {
+		res.Horizon = u.Until
+	}
+	skip := map[Key]bool{}
+	for _, k := range u.Skip {
+		skip[k] = true
+	}
+	for _, m := range q.here {
+		if m.taken || m.seq <= u.After.Seq || m.seq > res.Horizon {
+			continue
+		}
+		if len(res.Moved) == u.Max {
+			res.More = true
+			break
+		}
+		res.Next = Cursor{Seq: m.seq, Valid: true}
+		switch {
+		case skip[keyOf(m.id)]:
+			res.Skipped.Returned++
+		case m.addressed:
+			res.Skipped.Addressed++
+		case m.bound && !u.EvenIfBound:
+			res.Skipped.Bound++
+		case m.poison:
+			res.Skipped.Poison++
+		default:
+			res.Moved = append(res.Moved, Sent{Key: keyOf(m.id), QMgr: "QM3"})
+		}
+	}
+	return res
+}
+
+func (q *fakeQueue) commit(res Result) {
+	gone := map[Key]bool{}
+	for _, m := range res.Moved {
+		gone[m.Key] = true
+	}
+	var stay []*message
+	var back []int
+	for _, m := range q.here {
+		if !gone[keyOf(m.id)] {
+			stay = append(stay, m)
+			continue
+		}
+		q.moves[m.id]++
+		if q.backTo {
+			back = append(back, m.id)
+		} else {
+			q.there = append(q.there, m.id)
+		}
+	}
+	q.here = stay
+	for _, id := range back {
+		q.put(id)
+	}
+}
+
+// total is every message there is, on both sides.
+func (q *fakeQueue) total() int { return len(q.here) + len(q.there) }
+
+// fakeStore is a ledger store that survives the Ledger.
+type fakeStore struct {
+	entries map[string][]LedgerEntry
+	appends int
+	fail    error
+}
+
+var errDown = errors.New("MQRC 2009: connection broken")
