@@ -59,13 +59,18 @@ type Action struct {
 	Rate        int // messages a second, 0 for no limit (a later release)
 }
 
-// Intent is what a confirmed edge wants done: its actions, in order.
+// Intent is what a confirmed edge wants done: its actions, in order. The actions
+// of a clear edge may be none; the edge still ends whatever an earlier edge of
+// the same key left waiting or being retried.
 type Intent struct {
 	ID      string // unique for ever: situation, item, epoch and number; the same after a restart
 	Key     Key
 	Edge    Edge
 	At      time.Time // time of the sample that decided
 	Actions []Action
+	// Flapping: the item's condition keeps changing, so lowering should wait.
+	// It can end before the next edge: Runner.Flapping knows.
+	Flapping bool
 	// Interval is the situation's sample interval: dwell and retry are counted in it.
 	Interval time.Duration
 	// Row is the sample that decided, for guards and substitution. Its Env is nil

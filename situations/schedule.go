@@ -123,10 +123,11 @@ func (s *Schedule) Interval(t time.Time) time.Duration {
 	return b.Sub(a)
 }
 
-// missed counts the samples that were due in (from, to), up to limit.
-func (s *Schedule) missed(from, to, anchor time.Time, limit int) int {
+// ticks counts the samples that were due after from, up to and including to, but
+// no further than limit.
+func (s *Schedule) ticks(from, to, anchor time.Time, limit int) int {
 	n := 0
-	for t := s.Next(from, anchor); n < limit && !t.IsZero() && t.Before(to); t = s.Next(t, anchor) {
+	for t := s.Next(from, anchor); n < limit && !t.IsZero() && !t.After(to); t = s.Next(t, anchor) {
 		n++
 	}
 	return n

@@ -1,0 +1,165 @@
+package situations
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Snapshot copies out what the runner knows.
+func (r *Runner) Snapshot() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.book
+	st := Status{
+		QMgr: r.opts.QMgr, Revision: b.rules.Revision, Situations: len(b.live),
+		LoadedAt: r.loadedAt, SampleErr: r.sampleErr, CommitErr: r.commitErr,
+	}
+	st.SampledAt = b.samples.at
+	for _, sl := range b.slots {
+		row := b.lastRow(sl.queue)
+		for _, it := range sl.items {
+			if it != nil {
+				st.Items = append(st.Items, b.status(it, row))
+			}
+		}
+	}
+	return st
+}
+
+// lastRow is a queue's row in the last good sample, nil if it had none.
+func (b *book) lastRow(queue string) *Row {
+	rows := b.samples.rows
+	i, ok := slices.BinarySearchFunc(rows, queue, func(r Row, q string) int { return strings.Compare(r.Queue, q) })
+	if !ok {
+		return nil
+	}
+	return &rows[i]
+}
+
+func (b *book) status(it *item, row *Row) ItemStatus {
+	out := ItemStatus{
+		Key: b.key(it.sit, it.queue), Verdict: it.verdict, Since: it.since,
+		Blind: it.blind >= blindAfter, Values: map[string]any{},
+	}
+	if row != nil && it.verdict != Gone {
+		out.Values = it.sit.Formula.Values(row)
+	}
+	if st := it.state; st != nil {
+		out.Phase, out.Opened, out.Flapping, out.Acted = st.Phase, st.Opened, st.Flapping, st.Acted
+	}
+	return out
+}
+
+// LastObservation is the newest sample, nil before the first; it may be one that failed.
+func (r *Runner) LastObservation() *Observation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// Flapping reports whether an item's condition keeps changing now.
+func (r *Runner) Flapping(k Key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	it := r.book.find(k)
+	return it != nil && it.state != nil && it.state.Flapping
+}
+
+func (b *book) find(k Key) *item {
+	i, ok := slices.BinarySearchFunc(b.slots, k.Queue, func(s *slot, q string) int { return strings.Compare(s.queue, q) })
+	if !ok || k.QMgr != b.qmgr {
+		return nil
+	}
+	for _, it := range b.slots[i].items {
+		if it != nil && it.sit.Name == k.Situation {
+			return it
+		}
+	}
+	return nil
+}
+
+// Alerts lists the open items of situations with an alert, by queue and then in
+// the order of the rules.
+func (r *Runner) Alerts() []OpenAlert {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.book.alerts()
+}
+
+func (b *book) alerts() []OpenAlert {
+	var out []OpenAlert
+	for _, sl := range b.slots {
+		for _, it := range sl.items {
+			if it != nil && it.state != nil && it.state.isOpen() && it.sit.Alert != nil {
+				out = append(out, b.alert(it))
+			}
+		}
+	}
+	return out
+}
+
+func (b *book) alert(it *item) OpenAlert {
+	s, st, k := it.sit, it.state, b.key(it.sit, it.queue)
+	out := OpenAlert{
+		Key: k, StartsAt: st.Opened, Verdict: it.verdict, Blind: it.blind >= blindAfter, Flapping: st.Flapping,
+		Labels:      map[string]string{"alertname": s.Name, "severity": s.Alert.Severity, "qmgr": k.QMgr, "queue": k.Queue},
+		Annotations: map[string]string{},
+	}
+	at := b.samples.at
+	if at.IsZero() {
+		at = st.Opened
+	}
+	out.Interval = s.interval(at)
+	if st.Cluster != "" {
+		out.Labels["cluster"] = st.Cluster
+	}
+	identity := Row{Queue: k.Queue, Env: Attributes{QUEUE: k.Queue, QMGR: k.QMgr, CLUSTER: st.Cluster}}
+	for _, l := range s.Alert.Labels {
+		if v := Expand(l.Value, &identity); v != "" {
+			out.Labels[l.Name] = v
+		}
+	}
+	summary, description := st.Summary, st.Description
+	if row := b.lastRow(it.queue); row != nil && it.verdict != Gone {
+		summary, description = Expand(s.Alert.Summary, row), Expand(s.Alert.Description, row)
+	}
+	for _, a := range [][2]string{{"summary", summary}, {"description", description}, {"runbook_url", Expand(s.Alert.Runbook, &identity)}} {
+		if a[1] != "" {
+			out.Annotations[a[0]] = a[1]
+		}
+	}
+	return out
+}
+
+// Blind lists what could not be judged for three samples or more.
+func (r *Runner) Blind() []BlindItem {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.book
+	if b.samples.failed >= blindAfter {
+		return []BlindItem{{Key: Key{QMgr: b.qmgr}, Since: b.samples.blindAt}}
+	}
+	var out []BlindItem
+	for _, sl := range b.slots {
+		for _, it := range sl.items {
+			if it != nil && it.blind >= blindAfter {
+				out = append(out, BlindItem{Key: b.key(it.sit, it.queue), Since: it.blindAt})
+			}
+		}
+	}
+	return out
+}
+
+// Next is when the next sample is due, zero if none ever is.
+func (r *Runner) Next() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var next time.Time
+	for _, s := range r.book.live {
+		if !s.next.IsZero() && (next.IsZero() || s.next.Before(next)) {
+			next = s.next
+		}
+	}
+	return next
+}
