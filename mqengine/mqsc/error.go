@@ -118,7 +118,7 @@ func nearest(typed string, words []string) string {
 	typed = strings.ToUpper(typed)
 	best, found := 3, ""
 	for _, w := range words {
-		if d := edits(typed, w); d < best && d < len(w)/2+1 {
+		if d := edits(typed, w); d < best && 2*d < len(w) {
 			best, found = d, w
 		}
 	}

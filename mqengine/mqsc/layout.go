@@ -35,7 +35,7 @@ func (r Response) AppendText(b []byte) []byte {
 	for _, f := range r.Fields {
 		lines := f.cells()
 		switch {
-		case len(lines) > 1 || len([]rune(lines[0])) >= cellWidth || r.ID == "AMQ8276I" && f.Key == "TYPE":
+		case len(lines) > 1 || len([]rune(lines[0])) >= cellWidth || standsAlone(r.ID, f.Key):
 			flush()
 			for _, cell := range lines {
 				alone(cell)
@@ -52,6 +52,17 @@ func (r Response) AppendText(b []byte) []byte {
 	}
 	flush()
 	return b
+}
+
+// standsAlone: MQ gives these a line each, though they are short.
+func standsAlone(id, key string) bool {
+	switch id {
+	case "AMQ8276I":
+		return key == "TYPE"
+	case "AMQ8550I":
+		return key == "NAMELIST" || key == "NAMCOUNT"
+	}
+	return false
 }
 
 // String is AppendText as a string.

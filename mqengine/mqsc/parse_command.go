@@ -13,7 +13,7 @@ func (p *parser) command(f *form, c *Command, items []item) *Error {
 	if err != nil {
 		return err
 	}
-	seen := map[string]bool{}
+	seen := map[string]string{}
 	for _, it := range items {
 		if f.verb == "DEFINE" && it.key.text == "LIKE" {
 			if err := p.like(f, c, it, seen); err != nil {
@@ -89,7 +89,7 @@ func (p *parser) channelType(f *form, c *Command, items []item) ([]item, *Error)
 	return rest, nil
 }
 
-func (p *parser) like(f *form, c *Command, it item, seen map[string]bool) *Error {
+func (p *parser) like(f *form, c *Command, it item, seen map[string]string) *Error {
 	if err := p.once("LIKE", it, seen); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (p *parser) like(f *form, c *Command, it item, seen map[string]bool) *Error
 	return nil
 }
 
-func (p *parser) option(o option, c *Command, it item, seen map[string]bool) *Error {
+func (p *parser) option(o option, c *Command, it item, seen map[string]string) *Error {
 	if it.paren {
 		return p.fail(idValue, it.span(), "%s takes no value", it.key.text)
 	}
@@ -118,11 +118,15 @@ func (p *parser) option(o option, c *Command, it item, seen map[string]bool) *Er
 }
 
 // once refuses a keyword that was there already, itself or as its NO-form.
-func (p *parser) once(keyword string, it item, seen map[string]bool) *Error {
-	if seen[keyword] {
-		return p.fail(idDuplicate, it.span(), "%s is there twice, or together with its opposite", keyword)
+// seen has the word that was typed, by canonical keyword.
+func (p *parser) once(keyword string, it item, seen map[string]string) *Error {
+	switch before, ok := seen[keyword]; {
+	case ok && before == it.key.text:
+		return p.fail(idDuplicate, it.span(), "%s is there twice", keyword)
+	case ok:
+		return p.fail(idDuplicate, it.span(), "%s and %s are the same keyword", before, it.key.text)
 	}
-	seen[keyword] = true
+	seen[keyword] = it.key.text
 	return nil
 }
 

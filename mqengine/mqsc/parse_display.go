@@ -11,7 +11,7 @@ import (
 // display reads the keywords of a DISPLAY.
 func (p *parser) display(f *form, c *Command, items []item) *Error {
 	f = f.narrowed(items)
-	seen := map[string]bool{}
+	seen := map[string]string{}
 	for _, it := range items {
 		var err *Error
 		switch group := f.groups[it.key.text]; {
@@ -34,7 +34,7 @@ func (p *parser) display(f *form, c *Command, items []item) *Error {
 }
 
 // selectOrShow reads a selector such as TYPE(HANDLE), or the name of an attribute to show.
-func (p *parser) selectOrShow(f *form, c *Command, it item, seen map[string]bool) *Error {
+func (p *parser) selectOrShow(f *form, c *Command, it item, seen map[string]string) *Error {
 	sel, attr := f.param(it.key.text), f.attr(it.key.text)
 	if sel == nil && attr == nil {
 		return p.failValid(idKeyword, it.key, f.displayWords(), "%s is not an attribute of DISPLAY %s", clip(it.key.text), f.noun)

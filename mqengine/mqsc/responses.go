@@ -8,6 +8,7 @@ import (
 var (
 	recordLine  = regexp.MustCompile(`^(AMQ\d{4}[A-Z]?): ?(.*)$`)
 	echoLine    = regexp.MustCompile(`^(?: {0,5}\d+ : | {7}:)`)
+	nextCell    = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:\(| *$)`)
 	summaryLine = regexp.MustCompile(`^(?:No|One|\d+) (?:MQSC commands?|commands?|valid MQSC commands?) |^All valid MQSC commands `)
 )
 
@@ -15,17 +16,20 @@ var (
 // fields, in one or two columns. Banner, echo, summary and everything it does
 // not know are skipped; no input makes it fail.
 //
-// Brackets are matched, so a value may hold balanced ones. For one that does
-// not (a free text), the last closing bracket before two blanks, the second
-// column or the end of the line ends the value.
+// Brackets are matched, so a value may hold balanced ones. Where that ends in
+// the middle of a text (DESCR(smile :) and more)), the columns of the layout
+// decide; a text that holds both is read as far as can be told.
 func ParseResponses(text string) []Response {
 	var out []Response
-	var body []string // lines of the last record
+	var body, more []string // lines of the last record: fields, and more of its text
 	flush := func() {
 		if len(out) > 0 && len(body) > 0 {
 			out[len(out)-1].Fields = parseFields(body)
 		}
-		body = nil
+		if len(out) > 0 && len(more) > 0 {
+			out[len(out)-1].Text += "\n" + strings.Join(more, "\n")
+		}
+		body, more = nil, nil
 	}
 	open := false
 	for line := range strings.Lines(text) {
@@ -42,7 +46,7 @@ func ParseResponses(text string) []Response {
 		case open && strings.HasPrefix(line, indent):
 			body = append(body, line)
 		case open && len(body) == 0 && textGoesOn(out[len(out)-1].ID):
-			out[len(out)-1].Text += "\n" + line
+			more = append(more, line)
 		case strings.TrimSpace(line) != "":
 			flush()
 			open = false
@@ -74,7 +78,7 @@ func parseFields(lines []string) []Field {
 			s.skip()
 		case s.peek() == '(':
 			s.col++
-			out = append(out, makeField(key, s.value()))
+			out = append(out, makeField(key, s.value(key)))
 		default:
 			out = append(out, Field{Key: key, Bare: true})
 		}
@@ -111,36 +115,72 @@ func isKeyByte(c byte, inside bool) bool {
 	return c >= 'A' && c <= 'Z' || inside && c >= '0' && c <= '9'
 }
 
-// value reads up to the matching bracket; a list goes on in lines that begin with a comma.
-func (s *fieldScanner) value() string {
+// value reads what stands in the brackets behind the key; a list goes on in
+// lines that begin with a comma.
+func (s *fieldScanner) value(key string) string {
 	var b strings.Builder
+	start := s.col - len(key) - 1
 	for {
 		line := s.lines[s.row]
-		rest := line[s.col:]
-		if end := matching(rest); end >= 0 {
-			b.WriteString(rest[:end])
-			s.col += end + 1
+		end := matching(line, s.col)
+		if end < 0 || !cellEnds(line, end+1) {
+			// A free text may hold brackets of its own: trust the columns.
+			if byColumn := cellEnd(line, start) - 1; byColumn >= s.col && line[byColumn] == ')' {
+				end = byColumn
+			}
+		}
+		if end >= 0 {
+			b.WriteString(line[s.col:end])
+			s.col = end + 1
 			return b.String()
 		}
-		if s.row+1 < len(s.lines) && strings.HasPrefix(strings.TrimLeft(s.lines[s.row+1], " "), ",") {
-			b.WriteString(strings.TrimRight(rest, " ") + "\n")
-			s.row++
-			next := s.lines[s.row]
-			s.col = len(next) - len(strings.TrimLeft(next, " ")) + 1
-			continue
+		if s.row+1 == len(s.lines) || !strings.HasPrefix(strings.TrimLeft(s.lines[s.row+1], " "), ",") {
+			b.WriteString(strings.TrimRight(line[s.col:], " "))
+			s.col = len(line)
+			return b.String()
 		}
-		end := s.lastBracket(rest)
-		b.WriteString(rest[:end])
-		s.col = min(s.col+end+1, len(line))
-		return b.String()
+		b.WriteString(strings.TrimRight(line[s.col:], " ") + "\n")
+		s.row++
+		next := s.lines[s.row]
+		s.col = len(next) - len(strings.TrimLeft(next, " ")) + 1
+		start = s.col
 	}
 }
 
-// matching finds the bracket that closes the one before s; -1 if there is none.
-func matching(s string) int {
+// cellEnds reports whether a cell may end before column at: nothing, two blanks or another cell follows.
+func cellEnds(line string, at int) bool {
+	rest := line[at:]
+	return strings.TrimSpace(rest) == "" || strings.HasPrefix(rest, "  ") ||
+		strings.HasPrefix(rest, " ") && nextCell.MatchString(rest[1:])
+}
+
+// cellEnd is where the cell that begins at start ends by the layout.
+func cellEnd(line string, start int) int {
+	second := secondColumn(line)
+	if start < second && line[second-1] == ' ' && nextCell.MatchString(line[second:]) {
+		line = line[:second]
+	}
+	return len(strings.TrimRight(line, " "))
+}
+
+// secondColumn is where the right cell of a line begins: columns are
+// characters, not bytes.
+func secondColumn(line string) int {
+	column := 0
+	for i := range line {
+		if column == len(indent)+cellWidth {
+			return i
+		}
+		column++
+	}
+	return len(line)
+}
+
+// matching finds the bracket that closes the one before column from; -1 if there is none.
+func matching(line string, from int) int {
 	depth := 0
-	for i := range len(s) {
-		switch s[i] {
+	for i := from; i < len(line); i++ {
+		switch line[i] {
 		case '(':
 			depth++
 		case ')':
@@ -151,19 +191,6 @@ func matching(s string) int {
 		}
 	}
 	return -1
-}
-
-// lastBracket ends a value whose brackets do not match: at the last ) before
-// two blanks or the end of the line.
-func (s *fieldScanner) lastBracket(rest string) int {
-	stop := len(rest)
-	if i := strings.Index(rest, ")  "); i >= 0 {
-		stop = i + 1
-	}
-	if i := strings.LastIndexByte(rest[:stop], ')'); i >= 0 {
-		return i
-	}
-	return len(strings.TrimRight(rest, " "))
 }
 
 // makeField splits what stood in the brackets.

@@ -11,7 +11,7 @@ import (
 var whereOps = []string{"LT", "GT", "EQ", "NE", "LE", "GE", "LK", "NL", "CT", "EX", "CTG", "EXG"}
 
 // where reads WHERE(KEYWORD OP VALUE).
-func (p *parser) where(f *form, c *Command, it item, seen map[string]bool) *Error {
+func (p *parser) where(f *form, c *Command, it item, seen map[string]string) *Error {
 	if err := p.once("WHERE", it, seen); err != nil {
 		return err
 	}

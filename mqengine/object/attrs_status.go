@@ -101,7 +101,7 @@ var statusAttrs = []Attr{
 	// CLUSQMGR.
 	{Keyword: "DEFTYPE", Views: cqm, Type: Enum, Values: []string{"CLUSSDR", "CLUSSDRA", "CLUSSDRB", "CLUSRCVR"}, Doc: "How the channel came to be."},
 	{Keyword: "QMTYPE", Views: cqm, Type: Enum, Values: []string{"REPOS", "NORMAL"}, Doc: "Whether it keeps a full repository."},
-	{Keyword: "STATUS", Views: cqm | chs, Type: Enum, Values: channelStates, Doc: "State of the channel."},
+	{Keyword: "STATUS", Views: cqm, Type: Enum, Values: channelStates, Doc: "State of the channel."},
 	{Keyword: "SUSPEND", Views: cqm, Type: Enum, Values: noYes, Doc: "Whether it is suspended from the cluster."},
 	{Keyword: "VERSION", Views: cqm, Type: String, MaxLen: 8, Doc: "Version of the queue manager."},
 	{Keyword: "XMITQ", Views: cqm, Type: Name, MaxLen: MaxName, Doc: "The transmission queue of the channel."},
@@ -143,6 +143,7 @@ var statusAttrs = []Attr{
 	{Keyword: "CONNAME", Views: chs, Type: String, MaxLen: 264, Always: true, Doc: "Address of the partner."},
 	{Keyword: "CURRENT", Views: chs, Type: Flag, Always: true, Doc: "The record is that of an active or retrying channel."},
 	{Keyword: "RQMNAME", Views: chs, Type: Name, MaxLen: MaxName, Always: true, Doc: "The partner's name."},
+	{Keyword: "STATUS", Views: chs, Type: Enum, Values: channelStates, Always: true, Doc: "State of the channel."},
 	{Keyword: "SUBSTATE", Views: chs, Type: Enum, Always: true, Doc: "What the channel is doing.",
 		Values: []string{"", "CHADEXIT", "COMPRESS", "ENDOFBATCH", "HANDSHAKE", "HEARTBEAT", "MQGET", "MQI", "MQPUT", "NAMESERVER", "NETCONNECT", "PING", "RECEIVE", "RESYNCH", "SEND", "SERIALIZE", "SSLHANDSHK"}},
 	{Keyword: "XMITQ", Views: chs, Type: Name, MaxLen: MaxName, Always: true, Doc: "The transmission queue."},

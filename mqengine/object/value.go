@@ -69,11 +69,14 @@ func (a *Attr) Want() string {
 		}
 		return want
 	case Enum:
+		if len(a.Values) == 1 {
+			return a.Values[0]
+		}
 		return "one of " + strings.Join(a.Values, ", ")
 	case Name:
 		return fmt.Sprintf("a name of up to %d characters A-Z a-z 0-9 . / _ %%, or ' '", a.MaxLen)
 	case List:
-		return fmt.Sprintf("up to %d names of up to %d characters", a.MaxItems, a.MaxLen)
+		return fmt.Sprintf("a list of up to %d names of up to %d characters A-Z a-z 0-9 . / _ %%", a.MaxItems, a.MaxLen)
 	case Flag:
 		return "no value: " + a.Keyword + " or " + a.NoForm() + " alone"
 	}
