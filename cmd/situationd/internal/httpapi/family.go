@@ -34,8 +34,8 @@ type Point struct {
 	Value  float64
 }
 
-// add appends a value, its labels in the order of the family.
-func (f *Family) add(value float64, labels ...string) {
+// Add appends a value, its labels in the order of the family.
+func (f *Family) Add(value float64, labels ...string) {
 	f.Points = append(f.Points, Point{Labels: labels, Value: value})
 }
 

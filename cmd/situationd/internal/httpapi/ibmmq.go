@@ -54,14 +54,14 @@ func blank(text string) string {
 func (m *QMgrMetrics) Families() []Family {
 	status := Family{Name: "ibmmq_qmgr_status", Help: "Status of the queue manager: 2 running, 0 not connected.", Labels: []string{"qmgr", "platform", "description"}}
 	if !m.Connected {
-		status.add(0, m.Name, platform, blank(m.Description))
+		status.Add(0, m.Name, platform, blank(m.Description))
 		return []Family{status}
 	}
-	status.add(2, m.Name, platform, blank(m.Description))
+	status.Add(2, m.Name, platform, blank(m.Description))
 	families := []Family{status}
 	if m.UptimeSeconds > 0 {
 		up := Family{Name: "ibmmq_qmgr_uptime", Help: "Seconds since the queue manager started.", Labels: status.Labels}
-		up.add(m.UptimeSeconds, m.Name, platform, blank(m.Description))
+		up.Add(m.UptimeSeconds, m.Name, platform, blank(m.Description))
 		families = append(families, up)
 	}
 	families = append(families, m.queueFamilies()...)
@@ -90,20 +90,20 @@ func (m *QMgrMetrics) queueFamilies() []Family {
 			word, number = "XMITQ", 1
 		}
 		values := []string{m.Name, platform, q.Queue, word, blank(q.Description), blank(q.Cluster)}
-		depth.add(float64(q.Depth), values...)
-		in.add(float64(q.InputHandles), values...)
-		out.add(float64(q.OutputHandles), values...)
-		uncommitted.add(float64(q.Uncommitted), values...)
-		most.add(float64(q.MaxDepth), values...)
-		usage.add(number, values...)
+		depth.Add(float64(q.Depth), values...)
+		in.Add(float64(q.InputHandles), values...)
+		out.Add(float64(q.OutputHandles), values...)
+		uncommitted.Add(float64(q.Uncommitted), values...)
+		most.Add(float64(q.MaxDepth), values...)
+		usage.Add(number, values...)
 		if q.HasOldest {
-			oldest.add(q.OldestAge, values...)
+			oldest.Add(q.OldestAge, values...)
 		}
 		if q.HasGet {
-			get.add(q.SinceGet, values...)
+			get.Add(q.SinceGet, values...)
 		}
 		if q.HasPut {
-			put.add(q.SincePut, values...)
+			put.Add(q.SincePut, values...)
 		}
 	}
 	return []Family{depth, in, out, uncommitted, oldest, get, put, most, usage}
@@ -154,18 +154,18 @@ func (m *QMgrMetrics) channelFamilies() []Family {
 			blank(c.ConnName), blank(c.JobName), blank(c.SSLCipher),
 		}
 		if state, ok := channelStates[c.Status]; ok {
-			status.add(state.number, values...)
-			squash.add(state.squash, values...)
+			status.Add(state.number, values...)
+			squash.Add(state.squash, values...)
 		}
 		if word.word != "" {
-			kind.add(word.number, values...)
+			kind.Add(word.number, values...)
 		}
 		if c.HasSinceMessage {
-			since.add(c.SinceMessage, values...)
+			since.Add(c.SinceMessage, values...)
 		}
 		for i, n := range channelNumbers {
 			if value, ok := c.Numbers[n.attribute]; ok {
-				numbers[i].add(float64(value), values...)
+				numbers[i].Add(float64(value), values...)
 			}
 		}
 	}
@@ -184,14 +184,14 @@ func (m *QMgrMetrics) clusterFamilies() []Family {
 		}
 		values := []string{m.Name, platform, c.Cluster, word}
 		if state, ok := channelStates[c.Status]; ok {
-			status.add(state.number, values...)
+			status.Add(state.number, values...)
 		}
 		suspended := 0.0
 		if c.Suspended {
 			suspended = 1
 		}
-		suspend.add(suspended, values...)
-		kind.add(number, values...)
+		suspend.Add(suspended, values...)
+		kind.Add(number, values...)
 	}
 	return []Family{status, suspend, kind}
 }

@@ -20,14 +20,14 @@ var states = []string{"inactive", "pending", "open", "recovering"}
 func OwnFamilies(s Status, c Counts) []Family {
 	one := func(name, help string, kind Kind, value float64) Family {
 		f := Family{Name: "situationd_" + name, Help: help, Kind: kind}
-		f.add(value)
+		f.Add(value)
 		return f
 	}
 	info := Family{Name: "situationd_build_info", Help: "The version that runs, always 1.", Labels: []string{"version", "commit", "goversion"}}
-	info.add(1, c.Version, c.Commit, c.GoVersion)
+	info.Add(1, c.Version, c.Commit, c.GoVersion)
 	samples := Family{Name: "situationd_samples_total", Help: "Samples taken of the queue manager.", Kind: Counter, Labels: []string{"result"}}
-	samples.add(float64(c.SamplesOK), "ok")
-	samples.add(float64(c.SamplesFailed), "failed")
+	samples.Add(float64(c.SamplesOK), "ok")
+	samples.Add(float64(c.SamplesFailed), "failed")
 	families := []Family{
 		info, samples,
 		one("observe_only", "1 if the daemon decides and changes nothing.", Gauge, truth(s.Observe)),
@@ -66,20 +66,20 @@ func itemFamilies(s Status) []Family {
 				continue
 			}
 		}
-		open.add(truth(isOpen), item.Situation, item.QMgr, item.Queue)
+		open.Add(truth(isOpen), item.Situation, item.QMgr, item.Queue)
 	}
 	items := Family{Name: "situationd_items", Help: "Items of all situations by state.", Labels: []string{"state"}}
 	for _, state := range states {
-		items.add(float64(count[state]), state)
+		items.Add(float64(count[state]), state)
 	}
 	unknowns := Family{Name: "situationd_items_unknown", Help: "Items whose last sample decided nothing."}
-	unknowns.add(float64(unknown))
+	unknowns.Add(float64(unknown))
 	holds := Family{Name: "situationd_items_held", Help: "Items with an action that a guard holds."}
-	holds.add(float64(held))
+	holds.Add(float64(held))
 	put := Family{Name: "situationd_cluster_queue_put_enabled", Help: "1 if the instance is put-enabled, as this queue manager sees it.", Labels: []string{"queue", "cluster", "qmgr"}}
 	for i := range s.Queues {
 		if q := &s.Queues[i]; q.Put != nil && q.Cluster != "" {
-			put.add(truth(*q.Put == "ENABLED"), q.Queue, q.Cluster, q.QMgr)
+			put.Add(truth(*q.Put == "ENABLED"), q.Queue, q.Cluster, q.QMgr)
 		}
 	}
 	return []Family{items, unknowns, holds, open, put}
@@ -88,7 +88,7 @@ func itemFamilies(s Status) []Family {
 func jobFamilies(s Status) []Family {
 	remaining := Family{Name: "situationd_redistribution_remaining_messages", Help: "Messages that a running redistribution has still to move.", Labels: []string{"qmgr", "queue"}}
 	for _, job := range s.Jobs {
-		remaining.add(float64(job.Remaining), job.QMgr, job.Queue)
+		remaining.Add(float64(job.Remaining), job.QMgr, job.Queue)
 	}
 	return []Family{remaining}
 }

@@ -1,0 +1,99 @@
+package adapt
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/situationd/situationd/actions"
+	"github.com/situationd/situationd/redistribute"
+	"github.com/situationd/situationd/situations"
+)
+
+// Mover moves messages for the actions: one redistribute.Job for each order.
+type Mover struct {
+	link   *Link
+	ledger *redistribute.Ledger
+	never  func(queue string) bool
+}
+
+var _ actions.Mover = (*Mover)(nil)
+
+// NewMover makes a Mover. never tells whether a rule forbids moving off a
+// queue.
+func NewMover(link *Link, ledger *redistribute.Ledger, never func(queue string) bool) *Mover {
+	return &Mover{link: link, ledger: ledger, never: never}
+}
+
+// leverAttributes are the attributes that the lowering verbs change.
+var leverAttributes = map[situations.Verb]string{
+	situations.VerbPut: "PUT", situations.VerbRank: "CLWLRANK", situations.VerbPriority: "CLWLPRTY",
+}
+
+// Move runs one order.
+func (m *Mover) Move(ctx context.Context, o actions.Order, started func() error, progress func(actions.Moved)) actions.Moved {
+	job := redistribute.Job{
+		Name:   o.Queue,
+		Queue:  &movingQueue{link: m.link, order: o},
+		Ledger: m.ledger,
+		Rules: redistribute.Rules{
+			Lever: leverAttributes[o.Lever.Verb], V6: o.Lever.V6, EvenIfBound: o.EvenIfBound, Never: m.never(o.Queue), Timeout: o.Timeout,
+		},
+		Started:  started,
+		Progress: func(r redistribute.Report) { progress(moved(&r)) },
+	}
+	report := job.Run(ctx)
+	return moved(&report)
+}
+
+// outcomes translates why a run ended; both sides have their own words so that
+// neither imports the other.
+var outcomes = map[redistribute.Outcome]actions.Outcome{
+	redistribute.Empty:     actions.MoveEmpty,
+	redistribute.Left:      actions.MoveLeft,
+	redistribute.Reader:    actions.MoveReader,
+	redistribute.Waiting:   actions.MoveWaiting,
+	redistribute.Refused:   actions.MoveRefused,
+	redistribute.Cancelled: actions.MoveCancelled,
+	redistribute.Failed:    actions.MoveFailed,
+}
+
+func moved(r *redistribute.Report) actions.Moved {
+	s := r.Skipped
+	out := actions.Moved{
+		Outcome: outcomes[r.Outcome], Reason: r.Reason, Moved: r.Moved, Remaining: r.Remaining, Rate: r.Rate(), Err: r.Err,
+		Skipped: actions.Skipped{Addressed: s.Addressed, Bound: s.Bound, Grouped: s.Grouped, Poison: s.Poison, Returned: s.Returned},
+	}
+	if errors.Is(r.Err, ErrNotConnected) {
+		out.Err = errors.Join(actions.ErrUnavailable, r.Err)
+	}
+	return out
+}
+
+// ledgerStore keeps the ledger in the daemon's state.
+type ledgerStore struct{ db *actions.DB }
+
+// NewLedger makes a ledger that lives in the daemon's state.
+func NewLedger(ttl time.Duration, db *actions.DB) *redistribute.Ledger {
+	return redistribute.NewLedger(ttl, ledgerStore{db})
+}
+
+func (s ledgerStore) LoadLedger(queue string, since time.Time) ([]redistribute.LedgerEntry, error) {
+	stored, err := s.db.LoadLedger(queue, since)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]redistribute.LedgerEntry, len(stored))
+	for i, e := range stored {
+		entries[i] = redistribute.LedgerEntry{Key: e.Key, At: e.At}
+	}
+	return entries, nil
+}
+
+func (s ledgerStore) AppendLedger(queue string, entries []redistribute.LedgerEntry) error {
+	list := make([]actions.MovedMessage, len(entries))
+	for i, e := range entries {
+		list[i] = actions.MovedMessage{Key: e.Key, At: e.At}
+	}
+	return s.db.AppendLedger(queue, list)
+}

@@ -1,0 +1,335 @@
+package adapt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/situationd/situationd/mqengine"
+	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/situations"
+)
+
+// subscribeEvery is how often the subscriptions of the watched cluster queues
+// are used again, which is what keeps them alive at the repositories.
+const subscribeEvery = time.Minute
+
+// Source makes observations of a queue manager. Sample is for one caller at a
+// time, the runner; Latest may be asked by anybody.
+type Source struct {
+	link  *Link
+	qmgr  string
+	owner string // the daemon's token
+	watch atomic.Pointer[func(*situations.Row) bool]
+
+	latest atomic.Pointer[Latest]
+
+	mu     sync.Mutex
+	conn   mqengine.Conn // whose revisions the fields below are of
+	state  sampled
+	asked  []string // cluster queues of the last Instances call
+	askRev uint64
+	askAt  time.Time
+	answer map[string]instances
+	repos  bool
+}
+
+// sampled is what the samples of one connection have told so far.
+type sampled struct {
+	revision uint64
+	full     bool
+	started  int64
+	queues   map[string]mqengine.QueueStatus
+	rows     map[string]situations.Row
+}
+
+// instances is what the repository says of one cluster queue.
+type instances struct {
+	list  []situations.Instance
+	known bool
+}
+
+// Latest is the last good look at the queue manager, for status and metrics.
+type Latest struct {
+	Observation *situations.Observation
+	Queues      []mqengine.QueueStatus // as the queue manager counts, sorted by name
+	// Stale: the queue manager has not answered since.
+	Stale bool
+}
+
+// NewSource makes a Source for the queue manager behind link.
+func NewSource(link *Link, qmgrName, owner string) *Source {
+	return &Source{link: link, qmgr: qmgrName, owner: owner}
+}
+
+// SetWatch says which rows the situations in force look at; the daemon's queue
+// manager subscribes to those that are clustered.
+func (s *Source) SetWatch(match func(*situations.Row) bool) { s.watch.Store(&match) }
+
+// Changes makes the Source a situations.Changer.
+func (s *Source) Changes() <-chan struct{} { return s.link.Changes() }
+
+// Latest is nil before the first good sample.
+func (s *Source) Latest() *Latest { return s.latest.Load() }
+
+// Sample looks at the queue manager once.
+func (s *Source) Sample(ctx context.Context) (*situations.Observation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := time.Now()
+	conn, connected, err := s.link.Conn()
+	if err != nil {
+		s.stale()
+		return nil, err
+	}
+	if conn != s.conn {
+		s.forget(conn)
+	}
+	if err := s.take(ctx, conn, at); err != nil {
+		s.stale()
+		s.link.Check(conn, err)
+		s.forget(nil) // what was answered half must not be built on
+		return nil, err
+	}
+	_, qmid := conn.QMgr()
+	obs := &situations.Observation{
+		QMgr: s.qmgr, QMID: qmid, At: at, Connected: connected,
+		Complete: s.state.full, Repository: s.repos, Rows: s.observe(at),
+	}
+	if s.state.started != 0 {
+		obs.Started = time.UnixMilli(s.state.started)
+	}
+	s.latest.Store(&Latest{Observation: obs, Queues: s.sortedQueues()})
+	return obs, nil
+}
+
+func (s *Source) stale() {
+	if last := s.latest.Load(); last != nil && !last.Stale {
+		s.latest.Store(&Latest{Observation: last.Observation, Queues: last.Queues, Stale: true})
+	}
+}
+
+func (s *Source) forget(conn mqengine.Conn) {
+	s.conn, s.state = conn, sampled{queues: map[string]mqengine.QueueStatus{}, rows: map[string]situations.Row{}}
+	s.asked, s.askRev, s.answer, s.repos = nil, 0, nil, false
+}
+
+// take asks for what changed since the last sample, and for the instances of
+// the watched cluster queues.
+func (s *Source) take(ctx context.Context, conn mqengine.Conn, at time.Time) error {
+	sample, err := conn.Sample(ctx, s.state.revision)
+	if err != nil {
+		return fmt.Errorf("sample: %w", err)
+	}
+	if sample.Full {
+		clear(s.state.queues)
+		clear(s.state.rows)
+		s.state.full = true
+	}
+	if s.state.started != sample.Started {
+		s.askAt = time.Time{}
+	}
+	s.state.revision, s.state.started = sample.Revision, sample.Started
+	for _, name := range sample.Deleted {
+		delete(s.state.queues, name)
+		delete(s.state.rows, name)
+	}
+	for _, q := range sample.Queues {
+		s.state.queues[q.Name] = q
+		s.state.rows[q.Name] = s.row(q, at)
+	}
+	return s.askInstances(ctx, conn, at)
+}
+
+// askInstances subscribes to the watched cluster queues and reads what the
+// repository knows of them.
+func (s *Source) askInstances(ctx context.Context, conn mqengine.Conn, at time.Time) error {
+	names := s.watched()
+	if len(names) == 0 {
+		s.asked, s.askRev, s.answer = nil, 0, nil
+	}
+	changed := !slices.Equal(names, s.asked)
+	req := qmgr.InstancesReq{Queues: names, Since: s.askRev}
+	if changed {
+		req.Since = 0
+	}
+	if changed || at.Sub(s.askAt) >= subscribeEvery {
+		req.Subscribe = true
+	}
+	result, err := conn.Instances(ctx, req)
+	if err != nil {
+		return fmt.Errorf("instances of cluster queues: %w", err)
+	}
+	s.repos, s.askRev = result.Repository, result.Revision
+	if req.Subscribe {
+		s.asked, s.askAt = names, at
+	}
+	if result.Unchanged {
+		return nil
+	}
+	answer := make(map[string]instances, len(names))
+	for i, name := range names {
+		answer[name] = instances{known: i < len(result.Known) && result.Known[i]}
+	}
+	for i := range result.Instances {
+		in := &result.Instances[i]
+		entry := answer[in.Queue]
+		entry.list = append(entry.list, instance(in))
+		answer[in.Queue] = entry
+	}
+	s.answer = answer
+	return nil
+}
+
+// watched are the names of the clustered queues that the rules look at, sorted.
+func (s *Source) watched() []string {
+	match := s.watch.Load()
+	if match == nil {
+		return nil
+	}
+	var names []string
+	for name := range s.state.rows {
+		row := s.state.rows[name]
+		if len(row.Clusters) > 0 && (*match)(&row) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// observe builds the rows of an observation: new ones, since observations are
+// handed on and must not change.
+func (s *Source) observe(at time.Time) []situations.Row {
+	rows := make([]situations.Row, 0, len(s.state.rows))
+	for name, row := range s.state.rows {
+		if q := s.state.queues[name]; q.MonQ && (q.Oldest != 0 || q.LGet != 0 || q.LPut != 0) {
+			row = s.row(q, at) // ages grow although nothing happens
+		}
+		if answer, ok := s.answer[name]; ok {
+			row.Instances, row.InstancesKnown = answer.list, answer.known
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b situations.Row) int { return cmp.Compare(a.Queue, b.Queue) })
+	return rows
+}
+
+func (s *Source) sortedQueues() []mqengine.QueueStatus {
+	queues := make([]mqengine.QueueStatus, 0, len(s.state.queues))
+	for _, q := range s.state.queues {
+		queues = append(queues, q)
+	}
+	slices.SortFunc(queues, func(a, b mqengine.QueueStatus) int { return cmp.Compare(a.Name, b.Name) })
+	return queues
+}
+
+// row is one queue as formulas see it.
+func (s *Source) row(q mqengine.QueueStatus, at time.Time) situations.Row {
+	row := situations.Row{
+		Queue: q.Name, Base: q.Base, Type: q.Type,
+		System: strings.HasPrefix(q.Name, "SYSTEM."),
+	}
+	if row.Base == "" {
+		row.Base = q.Name
+	}
+	env := situations.Attributes{
+		QUEUE: q.Name, QMGR: s.qmgr, TYPE: q.Type,
+		CURDEPTH: q.CurDepth, UNCOM: q.Uncom, OPPROCS: q.OpProcs,
+	}
+	for _, r := range q.Readers {
+		if s.ours(r.Owner) {
+			continue
+		}
+		env.IPPROCS++
+		row.Readers = append(row.Readers, situations.Reader{ApplTag: r.Tag})
+	}
+	for _, w := range q.OwnOut {
+		if s.ours(w.Owner) {
+			env.OPPROCS--
+		}
+	}
+	if a := q.Attributes; a != nil {
+		definition(&env, a)
+		row.Clusters = a.Clusters
+		row.Dynamic = a.DefType != "" && a.DefType != "PREDEFINED"
+		row.Transmission = a.Usage == "XMITQ"
+	}
+	row.Missing = ages(&env, &q, at)
+	row.Env = env // boxed here, once for all formulas
+	return row
+}
+
+func (s *Source) ours(owner string) bool { return owner != "" && owner == s.owner }
+
+// definition copies the attributes that ALTER changes.
+func definition(env *situations.Attributes, a *qmgr.QueueAttributes) {
+	env.CLUSTER, env.DESCR = a.Cluster, a.Descr
+	if env.CLUSTER == "" && len(a.Clusters) > 0 {
+		env.CLUSTER = a.Clusters[0]
+	}
+	env.MAXDEPTH, env.MAXMSGL, env.BOTHRESH = a.MaxDepth, a.MaxMsgL, a.BoThresh
+	env.CLWLRANK, env.CLWLPRTY, env.DEFPRTY = a.ClwlRank, a.ClwlPrty, a.DefPrty
+	env.QDEPTHHI, env.QDEPTHLO = a.QDepthHi, a.QDepthLo
+	env.PUT, env.GET = enabled(a.Put), enabled(a.Get)
+	env.TRIGGER, env.SHARE = yes(a.Trigger), yes(a.Share)
+	env.CLWLUSEQ, env.DEFBIND, env.DEFPSIST = a.ClwlUseQ, a.DefBind, a.DefPsist
+	env.USAGE, env.DEFTYPE, env.MONQ = a.Usage, a.DefType, a.MonQ
+}
+
+// ages fills the attributes that need monitoring and names those without a value.
+func ages(env *situations.Attributes, q *mqengine.QueueStatus, at time.Time) []string {
+	if !q.MonQ {
+		return []string{"MSGAGE", "LGETAGE", "LPUTAGE"}
+	}
+	var missing []string
+	age := func(name string, unixMilli int64, into *int) {
+		if unixMilli == 0 {
+			missing = append(missing, name)
+			return
+		}
+		*into = max(0, int(at.Sub(time.UnixMilli(unixMilli))/time.Second))
+	}
+	if q.Oldest != 0 { // an empty queue has an age of 0
+		age("MSGAGE", q.Oldest, &env.MSGAGE)
+	}
+	age("LGETAGE", q.LGet, &env.LGETAGE)
+	age("LPUTAGE", q.LPut, &env.LPUTAGE)
+	return missing
+}
+
+func enabled(on bool) string {
+	if on {
+		return "ENABLED"
+	}
+	return "DISABLED"
+}
+
+func yes(on bool) string {
+	if on {
+		return "YES"
+	}
+	return "NO"
+}
+
+func instance(in *qmgr.Instance) situations.Instance {
+	reachable := true
+	if !in.Local {
+		switch in.Status {
+		case mqi.MQCHS_RETRYING, mqi.MQCHS_PAUSED, mqi.MQCHS_STOPPED:
+			reachable = false
+		default:
+		}
+	}
+	return situations.Instance{
+		QMgr: in.QMgr, QMID: in.QMID, Cluster: in.Cluster, Local: in.Local,
+		Put: in.Put, ClwlRank: in.Rank, ClwlPrty: in.Prty, ChannelRank: in.ChlRank, ChannelPrty: in.ChlPrty,
+		DefBind: in.DefBind, Suspended: in.Suspended, Reachable: reachable,
+	}
+}
