@@ -66,8 +66,8 @@ func decide(in *situations.Intent, index int, f *Facts) decision {
 	case situations.VerbRevert:
 		return decideRevert(in, a, f)
 	case situations.VerbRedistribute:
-		if a.Never {
-			return decision{Do: doNoChange, Reason: "redistribute: never"}
+		if a.Never || f.NeverMove {
+			return decision{Do: doNoChange, Reason: "redistribute: never is said for this queue"}
 		}
 		return decideOther(in, a, f, kindNeither)
 	case situations.VerbEvent:

@@ -73,6 +73,7 @@ type Facts struct {
 	// Raised is when an action of ours last raised the target, zero for never.
 	Raised     time.Time
 	Flapping   bool
+	NeverMove  bool // some rule says redistribute: never for this queue
 	JournalOK  bool
 	BudgetFree bool
 	V6         bool // workload order before MQ 8

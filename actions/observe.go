@@ -193,6 +193,9 @@ func (e *Engine) facts(tg *target, en *entry, a *situations.Action, now time.Tim
 	}
 	f.Repository = good.Repository
 	f.Row, f.Present = rowOf(good, tg.Queue)
+	if f.Present && e.opt.Items != nil {
+		f.NeverMove = e.opt.Items.NeverRedistribute(tg.QMgr, &f.Row)
+	}
 	if f.Present && !good.At.After(tg.changed) {
 		overlay(&f.Row, tg.known)
 	}

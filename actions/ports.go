@@ -86,8 +86,11 @@ type Peers interface {
 	Intents(ctx context.Context, queue string) ([]PeerIntent, error)
 }
 
-// Items tells what the situations know of an item that an intent does not say.
+// Items tells what the situations know that an intent does not say. It is asked
+// with the engine's lock held, so an answer must not wait for a call of the engine.
 type Items interface {
 	// Flapping says that the item changed too often lately to act on it.
 	Flapping(situations.Key) bool
+	// NeverRedistribute says that some rule forbids moving messages off a queue.
+	NeverRedistribute(qmgr string, row *situations.Row) bool
 }
