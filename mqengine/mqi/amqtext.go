@@ -85,15 +85,19 @@ var amqTexts = map[string]string{
 	"AMQ8932I": "Display application status details.",
 
 	// The error log: the queue manager itself.
-	"AMQ6708E": "A disk full condition was encountered: puts are refused until there is space.",   // own text
-	"AMQ6709I": "The disk has space again: puts are taken.",                                       // own text
+	"AMQ6209E": "The queue manager ends: %1.",                               // own text
+	"AMQ6708W": "A disk full condition is near, puts are refused: %1.",      // own text
+	"AMQ6709I": "There is enough free disk space again, puts are accepted.", // own text
+	"AMQ7472W": "Object %1, type %2 damaged.",
 	"AMQ8599E": "The store of queue manager %1 failed: %2. Restart it when the cause is removed.", // own text
 
 	// The error log: repository.
 	"AMQ9406E": "REFRESH CLUSTER REPOS(YES) command failed, this queue manager is a full repository for cluster '%1'.",
 	"AMQ9407W": "Cluster queue '%1' is defined inconsistently: DEFBIND differs between instances.", // own text
+	"AMQ9409E": "Repository manager ended abnormally.",
 	"AMQ9410I": "Repository manager started.",
 	"AMQ9411I": "Repository manager ended normally.",
+	"AMQ9412W": "Repository command received for '%1'.",
 	"AMQ9413E": "Repository command format error, command code %1.",
 	"AMQ9418W": "Only one repository for cluster '%1'.",
 	"AMQ9419W": "No cluster-receiver channels for cluster '%1'.",
@@ -130,6 +134,7 @@ var amqTexts = map[string]string{
 	"AMQ9510E": "Messages cannot be retrieved from queue '%1', reason %2.",
 	"AMQ9511E": "Messages cannot be put to queue '%1', reason %2.",
 	"AMQ9512E": "Ping operation is not valid for channel '%1'.",
+	"AMQ9513E": "Maximum number of channels reached.",
 	"AMQ9514E": "Channel '%1' is in use.",
 	"AMQ9515I": "Channel '%1' changed.",
 	"AMQ9519E": "Channel '%1' not found.",

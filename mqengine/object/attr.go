@@ -31,7 +31,7 @@ type Default struct {
 	Value string
 }
 
-// Attr is one row of the attribute table. A keyword whose meaning differs
+// Attr is one row of the attribute table; nobody writes it. A keyword whose meaning differs
 // between kinds has one row per meaning; their Kinds do not overlap.
 type Attr struct {
 	Keyword  string
@@ -77,7 +77,8 @@ func (k Kind) Attr(keyword string) *Attr {
 }
 
 // Attrs lists the attributes of a kind in DISPLAY order: keys first, then
-// alphabetical with NO-forms under their base word.
+// alphabetical with NO-forms under their base word. The slice is shared: it must
+// not be written.
 func Attrs(k Kind) []*Attr {
 	if int(k) >= len(tables.kinds) {
 		return nil
