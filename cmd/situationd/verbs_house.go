@@ -5,6 +5,11 @@ import "github.com/spf13/cobra"
 // houseVerbs are the verbs of the daemon and of the program itself.
 func houseVerbs(env *cliEnv) []*cobra.Command {
 	return []*cobra.Command{
+		newRunCommand(env),
+		newCheckCommand(env),
+		newStatusCommand(env),
+		newActionsCommand(env),
+		newAttributesCommand(env),
 		newVersionCommand(env),
 		newCompletionCommand(env),
 		newManCommand(env),

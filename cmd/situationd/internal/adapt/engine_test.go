@@ -49,9 +49,12 @@ func hosted(t *testing.T, commands string) *mqengine.QueueManager {
 // connected gives a Link that is connected to the queue manager.
 func connected(t *testing.T, qm *mqengine.QueueManager) *Link {
 	t.Helper()
-	link := NewLink(func(ctx context.Context) (mqengine.Conn, error) {
-		return qm.Connect(ctx, qmgr.Appl{Tag: "situationd", Owner: token})
-	}, func() time.Duration { return 10 * time.Millisecond }, hclog.NewNullLogger())
+	link := NewLink(LinkOptions{
+		Dial: func(ctx context.Context) (mqengine.Conn, error) {
+			return qm.Connect(ctx, qmgr.Appl{Tag: "situationd", Owner: token})
+		},
+		Retry: func() time.Duration { return 10 * time.Millisecond }, Logger: hclog.NewNullLogger(), Up: func() {},
+	})
 	run(t, link)
 	return link
 }

@@ -28,6 +28,7 @@ type Link struct {
 	dial   func(context.Context) (mqengine.Conn, error)
 	retry  func() time.Duration
 	logger hclog.Logger
+	up     func()
 
 	changes chan struct{}
 
@@ -39,10 +40,20 @@ type Link struct {
 	closed    bool
 }
 
-// NewLink makes a Link. retry tells how long to wait between two tries; it is
-// asked each time, since rules and with them the shortest sample can change.
-func NewLink(dial func(context.Context) (mqengine.Conn, error), retry func() time.Duration, logger hclog.Logger) *Link {
-	return &Link{dial: dial, retry: retry, logger: logger, changes: make(chan struct{}, 1)}
+// LinkOptions of a Link. All are required.
+type LinkOptions struct {
+	Dial func(context.Context) (mqengine.Conn, error)
+	// Retry tells how long to wait between two tries; it is asked each time, since
+	// rules and with them the shortest sample can change.
+	Retry  func() time.Duration
+	Logger hclog.Logger
+	// Up is called after every connection that was made.
+	Up func()
+}
+
+// NewLink makes a Link.
+func NewLink(o LinkOptions) *Link {
+	return &Link{dial: o.Dial, retry: o.Retry, logger: o.Logger, up: o.Up, changes: make(chan struct{}, 1)}
 }
 
 // Changes tells, merged, that something changed at the queue manager: readers,
@@ -60,6 +71,7 @@ func (l *Link) Run(ctx context.Context) {
 			}
 			continue
 		}
+		l.up()
 		l.notify()
 		l.follow(ctx, conn, lost)
 	}

@@ -14,15 +14,13 @@ import (
 type Mover struct {
 	link   *Link
 	ledger *redistribute.Ledger
-	never  func(queue string) bool
 }
 
 var _ actions.Mover = (*Mover)(nil)
 
-// NewMover makes a Mover. never tells whether a rule forbids moving off a
-// queue.
-func NewMover(link *Link, ledger *redistribute.Ledger, never func(queue string) bool) *Mover {
-	return &Mover{link: link, ledger: ledger, never: never}
+// NewMover makes a Mover.
+func NewMover(link *Link, ledger *redistribute.Ledger) *Mover {
+	return &Mover{link: link, ledger: ledger}
 }
 
 // leverAttributes are the attributes that the lowering verbs change.
@@ -37,7 +35,7 @@ func (m *Mover) Move(ctx context.Context, o actions.Order, started func() error,
 		Queue:  &movingQueue{link: m.link, order: o},
 		Ledger: m.ledger,
 		Rules: redistribute.Rules{
-			Lever: leverAttributes[o.Lever.Verb], V6: o.Lever.V6, EvenIfBound: o.EvenIfBound, Never: m.never(o.Queue), Timeout: o.Timeout,
+			Lever: leverAttributes[o.Lever.Verb], V6: o.Lever.V6, EvenIfBound: o.EvenIfBound, Timeout: o.Timeout,
 		},
 		Started:  started,
 		Progress: func(r redistribute.Report) { progress(moved(&r)) },

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/situationd/situationd/cmd/situationd/internal/app"
+	"github.com/situationd/situationd/mqengine"
+)
+
+// clientTimeout bounds one question to a daemon, maxAnswer what it may say.
+const (
+	clientTimeout = 10 * time.Second
+	maxAnswer     = 64 << 20
+)
+
+// daemonFlags say which daemon a verb asks.
+type daemonFlags struct {
+	qmgr, url, data string
+}
+
+func (f *daemonFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.qmgr, "qmgr", "", "the queue manager whose daemon is asked (optional if one runs)")
+	cmd.Flags().StringVar(&f.url, "url", "", "the daemon's address, http://127.0.0.1:9420")
+	cmd.Flags().StringVar(&f.data, "data", "", "the data folder (default SITUATIOND_DATA, else the system's place)")
+}
+
+// daemonClient asks one daemon.
+type daemonClient struct {
+	http *http.Client
+	base string
+	name string
+}
+
+// find picks the daemon that the flags mean.
+func (f *daemonFlags) find(env *cliEnv) (*daemonClient, error) {
+	if f.url != "" {
+		if f.qmgr != "" {
+			return nil, usagef("--url and --qmgr name the same thing; give one of them")
+		}
+		if !strings.HasPrefix(f.url, "http://") && !strings.HasPrefix(f.url, "https://") {
+			return nil, usagef("--url is an http or https address, not %s", f.url)
+		}
+		return &daemonClient{http: &http.Client{Timeout: clientTimeout}, base: strings.TrimSuffix(f.url, "/"), name: f.url}, nil
+	}
+	data, err := mqengine.DataDir(f.data, env.Getenv, env.UID)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	qmgr := f.qmgr
+	if qmgr == "" {
+		running, err := app.FindDaemons(data)
+		switch {
+		case err != nil:
+			return nil, unreachablef("look for daemons: %w", err)
+		case len(running) == 0:
+			return nil, unreachablef("no daemon runs under %s", data)
+		case len(running) > 1:
+			return nil, usagef("several daemons run (%s); name one with --qmgr", strings.Join(running, ", "))
+		}
+		qmgr = running[0]
+	}
+	dir, err := app.DaemonDir(data, qmgr)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return app.DialSocket(ctx, app.SocketPath(dir))
+	}}
+	return &daemonClient{
+		http: &http.Client{Timeout: clientTimeout, Transport: transport},
+		base: "http://daemon", name: "of " + qmgr,
+	}, nil
+}
+
+// get asks for path and reads the JSON answer into value.
+func (c *daemonClient) get(ctx context.Context, path string, value any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, http.NoBody)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	answer, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return c.unreachable(err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		var problem struct {
+			Error string `json:"error"`
+		}
+		if json.Unmarshal(body, &problem) != nil || problem.Error == "" {
+			problem.Error = strings.TrimSpace(answer.Status)
+		}
+		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
+			return refusedf("the daemon %s refuses: %s", c.name, problem.Error)
+		}
+		return failedf("the daemon %s: %s", c.name, problem.Error)
+	}
+	if err := json.Unmarshal(body, value); err != nil {
+		return failedf("the daemon %s answers something else than expected: %w", c.name, err)
+	}
+	return nil
+}
+
+// unreachable is the one line of a daemon that does not answer; the library's
+// error repeats the whole request.
+func (c *daemonClient) unreachable(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return unreachablef("the daemon %s does not answer: %w", c.name, err)
+}
+
+// checkFormat is the check of every listing's -o.
+func checkFormat(verb, format string) error {
+	switch format {
+	case "table", "json", "jsonl":
+		return nil
+	default:
+		return usagef("%s: -o is table, json or jsonl, not %q", verb, format)
+	}
+}
+
+func writeJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+func writeJSONLine(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// pollEvery is how often the contents of the files are compared.
+const pollEvery = 5 * time.Second
+
+// maxRuleFile bounds one rule file.
+const maxRuleFile = 4 << 20
+
+// ErrBadFiles is wrapped when files were read and are wrong; the text beside it says how.
+var ErrBadFiles = errors.New("the files are not loaded")
+
+// reloads is how the last readings of the files went.
+type reloads struct {
+	mu   sync.Mutex // held while one is being read: they come one after the other
+	info sync.Mutex
+	err  string
+	ok   bool
+	at   time.Time // of the files in force
+}
+
+func (r *reloads) note(err error) {
+	r.info.Lock()
+	defer r.info.Unlock()
+	r.ok, r.err = err == nil, ""
+	if err != nil {
+		r.err = err.Error()
+		return
+	}
+	r.at = time.Now()
+}
+
+func (r *reloads) lastError() string {
+	r.info.Lock()
+	defer r.info.Unlock()
+	return r.err
+}
+
+func (r *reloads) last() (ok bool, at time.Time) {
+	r.info.Lock()
+	defer r.info.Unlock()
+	return r.ok, r.at
+}
+
+// ReadRules reads and checks rule files. The rules are nil if they are wrong;
+// the problems then say why. An error says that a file cannot be read.
+func ReadRules(files []string) (*situations.RuleSet, []situations.Problem, error) {
+	var list []situations.File
+	for _, name := range files {
+		text, err := readBounded(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, situations.File{Name: shown(name), Data: text})
+	}
+	rules, problems := situations.Load(list...)
+	return rules, problems, nil
+}
+
+// shown is a file's name as a person at this folder would write it.
+func shown(name string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return name
+	}
+	if rel, err := filepath.Rel(here, name); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return name
+}
+
+func readBounded(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", name)
+	}
+	if info.Size() > maxRuleFile {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, maxRuleFile)
+	}
+	return os.ReadFile(name)
+}
+
+// Reload reads the rule files again and puts them in force. A wrong file leaves
+// the rules as they are. The text says what changed, or what is wrong.
+func (a *App) Reload(ctx context.Context, by string) (string, error) {
+	a.reloads.mu.Lock()
+	defer a.reloads.mu.Unlock()
+	text, err := a.reload(ctx)
+	a.reloads.note(err)
+	if err != nil {
+		a.logger.Error("the files are wrong; the rules before them stay in force", "by", by, "error", err)
+		return text, err
+	}
+	a.logger.Info("rules loaded", "by", by, "revision", a.runner.Snapshot().Revision, "change", strings.TrimSpace(text))
+	return text, nil
+}
+
+func (a *App) reload(ctx context.Context) (string, error) {
+	files, err := a.config.RuleFiles()
+	if err != nil {
+		return "", err
+	}
+	rules, problems, err := ReadRules(files)
+	if err != nil {
+		return "", err
+	}
+	text := string(situations.FormatText(problems))
+	if rules == nil {
+		return text, fmt.Errorf("%w: %s", ErrBadFiles, firstError(problems))
+	}
+	changes, err := a.install(ctx, rules)
+	return text + changes, err
+}
+
+func firstError(problems []situations.Problem) string {
+	for _, p := range problems {
+		if p.Severity == situations.SeverityError {
+			return p.String()
+		}
+	}
+	return "no rules"
+}
+
+// poll reloads when the contents of the files are others than they were.
+func (a *App) poll(ctx context.Context) {
+	last := a.digest()
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now := a.digest()
+		if now == last {
+			continue
+		}
+		last = now
+		_, _ = a.Reload(ctx, "changed files") // logged and shown by status
+	}
+}
+
+// digest sums up the contents of the rule files.
+func (a *App) digest() [sha256.Size]byte {
+	sum := sha256.New()
+	files, err := a.config.RuleFiles()
+	if err != nil {
+		fmt.Fprintln(sum, err)
+	}
+	for _, name := range files {
+		text, err := readBounded(name)
+		fmt.Fprintln(sum, name, len(text), err)
+		sum.Write(text)
+	}
+	return [sha256.Size]byte(sum.Sum(nil))
+}

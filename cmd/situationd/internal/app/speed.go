@@ -1,0 +1,34 @@
+package app
+
+import (
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
+
+// faster gives the same rules with every duration divided by speed.
+func faster(rules *situations.RuleSet, speed float64) *situations.RuleSet {
+	if speed == 1 {
+		return rules
+	}
+	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) / speed) }
+	scaleActions := func(list []situations.Action) []situations.Action {
+		out := make([]situations.Action, len(list))
+		for i, a := range list {
+			a.Retry, a.Timeout = scale(a.Retry), scale(a.Timeout)
+			out[i] = a
+		}
+		return out
+	}
+	out := *rules
+	out.Situations = make([]*situations.Situation, len(rules.Situations))
+	for i, s := range rules.Situations {
+		c := *s
+		c.Schedule.Every = scale(c.Schedule.Every)
+		c.For.Duration, c.ClearFor.Duration = scale(c.For.Duration), scale(c.ClearFor.Duration)
+		c.ActAgain.After = scale(c.ActAgain.After)
+		c.Actions, c.OnClear = scaleActions(c.Actions), scaleActions(c.OnClear)
+		out.Situations[i] = &c
+	}
+	return &out
+}
