@@ -128,6 +128,7 @@ type target struct {
 type view struct {
 	obs       *situations.Observation // last one, good or not
 	good      *situations.Observation // last good one
+	taken     uint64                  // samples taken
 	graceFrom time.Time
 }
 
@@ -333,7 +334,7 @@ func (e *Engine) dispatch(in *situations.Intent, now time.Time) {
 	if _, ok := e.entries[in.ID]; ok {
 		return // the runner tells again what the outbox holds already
 	}
-	en := &entry{in: *in}
+	en := &entry{in: *in, after: e.view.taken}
 	tg := e.targetOf(Target{QMgr: in.Key.QMgr, Queue: in.Key.Queue})
 	for _, old := range tg.entries {
 		if old.superseded != "" {

@@ -52,8 +52,12 @@ type entry struct {
 	target Target
 	p      Progress
 
+	// after is how many samples were taken when it came: the one that decided it is the next.
+	after uint64
+
 	running    bool
 	superseded string // why, blank while it stands
+	told       bool   // the journal knows that it is
 	interrupt  context.CancelFunc
 	holds      []Hold
 	reported   string // codes of the last "blocked" line

@@ -86,6 +86,7 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 	}
 	e.show(s, m, string(m.Outcome))
 	e.mu.Lock()
+	s.en.told = started && result == resultSuperseded
 	s.en.p.Moved += m.Moved
 	e.stats.moved += uint64(m.Moved)
 	if !started {

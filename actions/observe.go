@@ -45,6 +45,7 @@ func (e *Engine) Observe(obs *situations.Observation) {
 func (v *view) take(obs *situations.Observation) (restarted bool) {
 	last := v.good
 	v.obs = obs
+	v.taken++
 	if obs.Err != nil {
 		return false
 	}
@@ -187,7 +188,7 @@ func (e *Engine) facts(tg *target, en *entry, a *situations.Action, now time.Tim
 	// Older than two intervals is no sample of now; a shorter bound than 10 s would
 	// make a busy host blind.
 	old := max(2*en.in.Interval, 10*time.Second)
-	f.Sampled = now.Sub(good.At) <= old && good.At.After(en.freshAfter)
+	f.Sampled = now.Sub(good.At) <= old && good.At.After(en.freshAfter) && e.view.taken > en.after
 	if changes(a) && !good.At.After(tg.program) {
 		f.Sampled = false // a program may have changed what this sample saw
 	}

@@ -176,7 +176,7 @@ func (e *Engine) perform(s *step) {
 // finish takes an intent that is over out of the outbox. One that did not get
 // through its actions leaves a line in the journal.
 func (e *Engine) finish(s *step) {
-	if s.en.superseded != "" && s.index < len(s.en.in.Actions) {
+	if s.en.superseded != "" && !s.en.told && s.index < len(s.en.in.Actions) {
 		e.journal(s, resultSuperseded, s.en.superseded)
 	}
 	e.mu.Lock()
