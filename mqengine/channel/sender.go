@@ -57,6 +57,7 @@ type Sender struct {
 
 	linked   bool // a link exists or is being made
 	accepted bool
+	rejected bool // the other end closed with a fault, which will not be over in a moment
 	wrote    bool // the record must be written at the end of this Step
 	addr     int  // which address is tried
 	retries  int
@@ -298,7 +299,8 @@ func (s *Sender) drop(now time.Time, fx *Effects, reason string) {
 // fail is what follows a link that could not be made or broke: the next
 // address, else retry, else STOPPED when the retries are used up.
 func (s *Sender) fail(now time.Time, fx *Effects, reason string) {
-	wasUp := s.accepted
+	wasUp, rejected := s.accepted, s.rejected
+	s.rejected = false
 	s.accepted, s.holdUntil = false, time.Time{}
 	s.open, s.resend = s.open[:0], 0
 	if s.status == mqi.MQCHS_STOPPING {
@@ -317,7 +319,7 @@ func (s *Sender) fail(now time.Time, fx *Effects, reason string) {
 	fx.log("AMQ9999E", fmt.Sprintf("Channel '%s' ended abnormally: %s.", s.p.Name, reason))
 	s.retries++
 	switch {
-	case wasUp && s.p.ShortRty+s.p.LongRty > 0:
+	case wasUp && !rejected && s.p.ShortRty+s.p.LongRty > 0:
 		// A break of a running link is tried once soon: mostly the other side is back at once.
 		s.retries = 0
 		s.retryAt = now.Add(min(time.Second, time.Duration(s.p.ShortTmr)*time.Second))

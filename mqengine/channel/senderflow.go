@@ -17,6 +17,7 @@ func (s *Sender) frame(now time.Time, fx *Effects, f *Frame) {
 	case FrameRefuse:
 		s.drop(now, fx, "the other end refused: "+f.Reason)
 	case FrameClose:
+		s.rejected = f.Code != 0
 		s.drop(now, fx, "the other end closed: "+f.Reason)
 	case FrameHeartbeat:
 		s.send(now, fx, &Frame{Kind: FrameHeartbeatAck})

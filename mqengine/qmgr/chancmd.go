@@ -34,6 +34,7 @@ func (m *Machine) startChannel(now time.Time, fx *Effects, name string) mqsc.Res
 	if m.receivingObject(name) != nil {
 		delete(m.cluster.channels.stopped, name)
 		m.deleteRecord(fx, "stop/"+name)
+		fx.Unit.Sync = true
 		return done("AMQ8018I")
 	}
 	s := m.senderNamed(now, fx, name)
@@ -43,6 +44,7 @@ func (m *Machine) startChannel(now time.Time, fx *Effects, name string) mqsc.Res
 	switch s.machine.Status() {
 	case mqi.MQCHS_STOPPED, mqi.MQCHS_INACTIVE, mqi.MQCHS_RETRYING, mqi.MQCHS_STOPPING:
 		m.runSender(now, fx, s, channel.Start{})
+		fx.Unit.Sync = true
 		return done("AMQ8018I")
 	}
 	return failed("AMQ9514E", name)
@@ -55,6 +57,7 @@ func (m *Machine) stopChannel(now time.Time, fx *Effects, cmd *mqsc.Command) mqs
 		for _, r := range m.receiversOf(cmd.Name) {
 			m.runReceiver(now, fx, r, channel.Stop{})
 		}
+		fx.Unit.Sync = true
 		if !inactive {
 			m.cluster.channels.stopped[cmd.Name] = true
 			m.setRecord(fx, "stop/"+cmd.Name, []byte{1})
@@ -65,6 +68,7 @@ func (m *Machine) stopChannel(now time.Time, fx *Effects, cmd *mqsc.Command) mqs
 	if s == nil {
 		return failed("AMQ9519E", cmd.Name)
 	}
+	fx.Unit.Sync = true
 	m.runSender(now, fx, s, channel.Stop{Force: mode == "FORCE" || mode == "TERMINATE", Inactive: inactive})
 	return done("AMQ8019I")
 }

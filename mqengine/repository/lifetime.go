@@ -1,7 +1,6 @@
 package repository
 
 import (
-	"slices"
 	"strings"
 	"time"
 )
@@ -113,13 +112,11 @@ func (r *Repository) Refresh(now time.Time, cluster string, repos bool, fx *Effe
 			r.asks[k].answered = false
 		}
 	}
-	for k := range r.sent {
+	for _, k := range sortedKeys(r.sent, compareSent) {
 		if k.cluster == cluster {
-			delete(r.sent, k)
-			fx.Deletes = append(fx.Deletes, prefixSent+k.cluster+separator+k.channel)
+			r.unmarkSent(k, fx)
 		}
 	}
-	slices.Sort(fx.Deletes)
 	for _, rec := range r.ownRecords(cluster) {
 		if !rec.Deleted {
 			again := *rec

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -18,15 +19,60 @@ type Membership struct {
 // SetMembership tells of every CLUSRCVR, CLUSSDR and repository role there is,
 // after any of them changed.
 func (r *Repository) SetMembership(now time.Time, m Membership, fx *Effects) {
-	wasFull := r.full
+	wasFull, before := r.full, r.clusters
+	r.leave(now, m, fx)
 	r.setMembership(m)
 	fx.Channels = true
+	for _, c := range r.clusters {
+		if !slices.Contains(before, c) {
+			r.restamp(now, c, fx)
+		}
+	}
 	r.publishChannels(now, fx)
 	for _, c := range r.Clusters() {
 		if r.IsFull(c) && !slices.Contains(wasFull, c) {
 			r.requestAll(now, c, fx)
 		}
 		r.reach(now, c, fx)
+	}
+}
+
+// leave says farewell to the clusters that this queue manager has no channel in
+// any more, while it still knows whom to tell.
+func (r *Repository) leave(now time.Time, m Membership, fx *Effects) {
+	stays := map[string]bool{}
+	for _, ch := range m.Channels {
+		for _, c := range ch.Clusters {
+			stays[c] = true
+		}
+	}
+	for _, c := range r.clusters {
+		if stays[c] {
+			continue
+		}
+		var gone []*Record
+		for _, rec := range r.qmgrs[c] {
+			if rec.QMID == r.qmid {
+				gone = append(gone, r.tombstone(now, rec, fx))
+			}
+		}
+		r.publish(now, gone, fx)
+		for _, k := range sortedKeys(r.sent, compareSent) {
+			if k.cluster == c {
+				r.unmarkSent(k, fx)
+			}
+		}
+	}
+}
+
+// restamp renews our queues' records in a cluster that was joined: since it was
+// left, the full repositories have newer tombstones for them.
+func (r *Repository) restamp(now time.Time, cluster string, fx *Effects) {
+	for _, rec := range r.ownRecords(cluster) {
+		if rec.Kind == QueueRecord && !rec.Deleted {
+			again := *rec
+			r.stamp(now, &again, fx)
+		}
 	}
 }
 
@@ -251,6 +297,15 @@ func (r *Repository) reach(now time.Time, cluster string, fx *Effects) {
 func (r *Repository) markSent(k sentKey, qmid string, fx *Effects) {
 	r.sent[k] = qmid
 	fx.Sets = append(fx.Sets, Stored{prefixSent + k.cluster + separator + k.channel, []byte(qmid)})
+}
+
+func (r *Repository) unmarkSent(k sentKey, fx *Effects) {
+	delete(r.sent, k)
+	fx.Deletes = append(fx.Deletes, prefixSent+k.cluster+separator+k.channel)
+}
+
+func compareSent(a, b sentKey) int {
+	return cmp.Or(cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.channel, b.channel))
 }
 
 func (r *Repository) send(now time.Time, t target, c *Command, fx *Effects) {
