@@ -39,9 +39,16 @@ type inbox struct {
 	record []byte
 }
 
+// tester is what a pair needs of a test, be it a plain one or one of rapid.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // pair is a sender and a receiver with a link that can be cut at any point.
 type pair struct {
-	t        *rapid.T
+	t        tester
 	now      time.Time
 	params   SenderParams
 	rparams  ReceiverParams
@@ -61,7 +68,7 @@ type pair struct {
 	dead     []uint64
 }
 
-func newPair(t *rapid.T, p SenderParams, rp ReceiverParams) *pair {
+func newPair(t tester, p SenderParams, rp ReceiverParams) *pair {
 	w := &pair{t: t, now: time.Unix(1e9, 0), params: p, rparams: rp}
 	w.sdisk.write(outbox{}, true)
 	w.rdisk.write(inbox{}, true)
@@ -151,7 +158,7 @@ func encode(f *Frame) []byte {
 	return AppendFrame(nil, f, func(b BodyRef) []byte { return fmt.Appendf(nil, "%08d", b.ID) })
 }
 
-func decode(t *rapid.T, b []byte) *Frame {
+func decode(t tester, b []byte) *Frame {
 	f, err := DecodeFrame(b, DefaultLimits(), func(b []byte) BodyRef {
 		var id store.BodyID
 		fmt.Sscanf(string(b), "%d", &id)
@@ -249,18 +256,18 @@ func (w *pair) cut() {
 	}
 }
 
-func (w *pair) crashSender() {
+func (w *pair) crashSender(t *rapid.T) {
 	w.up, w.dialled, w.toR, w.toS = false, false, nil, nil
 	w.stepReceiver(LinkDown{"cut"})
 	w.receiver = nil
-	w.out = w.sdisk.crash(w.t)
+	w.out = w.sdisk.crash(t)
 	w.startSender()
 }
 
-func (w *pair) crashReceiver() {
+func (w *pair) crashReceiver(t *rapid.T) {
 	up := w.up
 	w.up, w.receiver, w.toR, w.toS = false, nil, nil, nil
-	w.in = w.rdisk.crash(w.t)
+	w.in = w.rdisk.crash(t)
 	if up {
 		w.stepSender(LinkDown{"cut"})
 	}
@@ -345,8 +352,8 @@ func TestExactlyOnce(t *testing.T) {
 				}
 			}},
 			{1, w.cut},
-			{1, w.crashSender},
-			{1, w.crashReceiver},
+			{1, func() { w.crashSender(t) }},
+			{1, func() { w.crashReceiver(t) }},
 			{3, func() { w.pass(time.Second) }},
 			{1, func() { w.pass(time.Minute) }},
 			{1, func() { w.stepSender(Stop{Force: rapid.Bool().Draw(t, "force")}) }},
