@@ -56,8 +56,10 @@ var mayImport = map[string][]string{
 	"cmd/situationd/internal/adapt": {
 		"situations", "actions", "redistribute", "mqengine", "mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/qmgr",
 	},
-	"cmd/situationd/internal/app": {"*"},
-	"cmd/situationd":              {"*"},
+	"examples":                     {},
+	"cmd/situationd/internal/app":  {"*"},
+	"cmd/situationd/internal/demo": {"*"},
+	"cmd/situationd":               {"*"},
 }
 
 // testOnly are packages that no shipped code may import.

@@ -5,6 +5,7 @@ import "github.com/spf13/cobra"
 // houseVerbs are the verbs of the daemon and of the program itself.
 func houseVerbs(env *cliEnv) []*cobra.Command {
 	return []*cobra.Command{
+		newDemoCommand(env),
 		newRunCommand(env),
 		newCheckCommand(env),
 		newStatusCommand(env),

@@ -305,3 +305,6 @@ func (a *App) Actions(_ context.Context, after string, limit int) ([]json.RawMes
 	}
 	return page.Lines, page.Next, nil
 }
+
+// SampledAt is when the last good sample was asked for.
+func (a *App) SampledAt() time.Time { return a.runner.Snapshot().SampledAt }
