@@ -4,69 +4,74 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// errorPause slows down every write to a file system that has failed. The
-// database repeats a failed flush at once and for ever; this keeps that from
-// using up a processor until Close.
-const errorPause = 100 * time.Millisecond
-
-// guard stands between the database and its file system. The first write, sync
-// or rename that fails makes the store fail for good: after a failed sync the
-// system may have dropped what it could not write, so trying again can report
-// success for bytes that are gone. From then on nothing is written any more.
+// guard stands between the database and its file system. The first write, sync,
+// rename or background read that fails makes the store fail for good: after a
+// failed sync the system may have dropped what it could not write, so trying
+// again can report success for bytes that are gone. From then on nothing reaches
+// the disk any more, as if the process had ended at that moment.
 //
-// It also knows what is open, so that a store whose database hangs can let go
-// of its files and its lock.
+// The database is not told so: on its way out of an error it may panic in a
+// goroutine of its own, or unlock what is not locked, and either ends the whole
+// process. Instead log, manifest and folder seem to be written, so that Apply
+// comes back; whoever writes or reads a table is held for good. Nobody is misled:
+// Apply and Body look at the failure before they answer. A database that was
+// held is never closed, its files are; that costs its memory and no time.
 type guard struct {
 	vfs.FS
 	fail func(op, path string, err error) error // notes the failure, returns err
 	err  func() error                           // not nil once the store has failed
 
+	running atomic.Bool // opening is over: errors are kept from the database
+	nowhere *vfs.MemFS  // takes the files that are created after a failure
+
 	mu        sync.Mutex
 	open      map[io.Closer]struct{}
 	abandoned bool
-	closing   chan struct{}
-	once      sync.Once
+	frozen    chan struct{} // closed when somebody is held
+	freeze    sync.Once
 }
 
 func newGuard(fs vfs.FS, fail func(op, path string, err error) error, err func() error) *guard {
-	return &guard{FS: fs, fail: fail, err: err, open: map[io.Closer]struct{}{}, closing: make(chan struct{})}
-}
-
-// write runs one operation that changes the file system.
-func (g *guard) write(op, path string, f func() error) error {
-	if err := g.err(); err != nil {
-		g.pause()
-		return err
-	}
-	if err := f(); err != nil {
-		return g.fail(op, path, err)
-	}
-	return nil
-}
-
-// pause slows a database down that goes on with a failed store. One that was
-// abandoned can never be told to end: it is held for good, which costs memory but no time.
-func (g *guard) pause() {
-	g.mu.Lock()
-	abandoned := g.abandoned
-	g.mu.Unlock()
-	if abandoned {
-		<-make(chan struct{})
-	}
-	select {
-	case <-g.closing:
-	case <-time.After(errorPause):
+	return &guard{
+		FS: fs, fail: fail, err: err, nowhere: vfs.NewMem(),
+		open: map[io.Closer]struct{}{}, frozen: make(chan struct{}),
 	}
 }
 
-// release ends the pauses: the store is being closed.
-func (g *guard) release() { g.once.Do(func() { close(g.closing) }) }
+// write runs one operation that changes the file system. done is false if it
+// was not carried out although there is no error.
+func (g *guard) write(op, path string, f func() error) (done bool, err error) {
+	if err = g.err(); err == nil {
+		if err = f(); err == nil {
+			return true, nil
+		}
+		err = g.fail(op, path, err)
+	}
+	if !g.running.Load() {
+		return false, err
+	}
+	if isTable(path) {
+		g.hold()
+	}
+	return false, nil
+}
+
+func isTable(path string) bool {
+	return strings.HasSuffix(path, ".sst") || strings.HasSuffix(path, ".blob")
+}
+
+// hold does not return.
+func (g *guard) hold() {
+	g.freeze.Do(func() { close(g.frozen) })
+	select {}
+}
 
 // abandon closes everything that is still open.
 func (g *guard) abandon() error {
@@ -104,42 +109,54 @@ func (g *guard) untrack(c io.Closer) bool {
 }
 
 func (g *guard) file(f vfs.File, path string) (vfs.File, error) {
-	if err := g.track(f); err != nil {
+	gf := &guardFile{handle: handle{file: f}, g: g, path: path}
+	if err := g.track(&gf.handle); err != nil {
 		return nil, err
 	}
-	return &guardFile{File: f, g: g, path: path}, nil
+	return gf, nil
 }
 
-func (g *guard) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
-	err = g.write("create", name, func() error { f, err = g.FS.Create(name, c); return err })
+// create runs an operation that gives a new file, or a file that goes nowhere.
+func (g *guard) create(op, path string, open func() (vfs.File, error)) (vfs.File, error) {
+	var f vfs.File
+	done, err := g.write(op, path, func() (err error) { f, err = open(); return err })
+	if err == nil && !done {
+		f, err = g.nowhere.Create("nowhere", vfs.WriteCategoryUnspecified)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return g.file(f, name)
+	return g.file(f, path)
 }
 
-func (g *guard) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
-	err = g.write("reuse", from, func() error { f, err = g.FS.ReuseForWrite(from, to, c); return err })
-	if err != nil {
-		return nil, err
-	}
-	return g.file(f, to)
+func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return g.create("create", name, func() (vfs.File, error) { return g.FS.Create(name, c) })
 }
 
-func (g *guard) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (f vfs.File, err error) {
-	err = g.write("open", name, func() error { f, err = g.FS.OpenReadWrite(name, c, o...); return err })
-	if err != nil {
-		return nil, err
-	}
-	return g.file(f, name)
+func (g *guard) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return g.create("reuse", to, func() (vfs.File, error) { return g.FS.ReuseForWrite(from, to, c) })
+}
+
+func (g *guard) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	return g.create("open", name, func() (vfs.File, error) { return g.FS.OpenReadWrite(name, c, o...) })
 }
 
 func (g *guard) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
 	f, err := g.FS.Open(name, o...)
 	if err != nil {
-		return nil, err
+		return nil, g.unreadable("open", name, err)
 	}
 	return g.file(f, name)
+}
+
+// unreadable deals with a read that failed.
+func (g *guard) unreadable(op, path string, err error) error {
+	if err == io.EOF || !isTable(path) || !g.running.Load() {
+		return err
+	}
+	_ = g.fail(op, path, err)
+	g.hold()
+	return err
 }
 
 func (g *guard) OpenDir(name string) (vfs.File, error) {
@@ -151,19 +168,29 @@ func (g *guard) OpenDir(name string) (vfs.File, error) {
 }
 
 func (g *guard) Rename(from, to string) error {
-	return g.write("rename", from, func() error { return g.FS.Rename(from, to) })
+	_, err := g.write("rename", from, func() error { return g.FS.Rename(from, to) })
+	return err
 }
 
 func (g *guard) Link(from, to string) error {
-	return g.write("link", from, func() error { return g.FS.Link(from, to) })
+	_, err := g.write("link", from, func() error { return g.FS.Link(from, to) })
+	return err
 }
 
 func (g *guard) MkdirAll(dir string, perm os.FileMode) error {
-	return g.write("create folder", dir, func() error { return g.FS.MkdirAll(dir, perm) })
+	_, err := g.write("create folder", dir, func() error { return g.FS.MkdirAll(dir, perm) })
+	return err
 }
 
-// Remove may fail: a file too many loses nothing, and the database tries again at the next start.
-func (g *guard) Remove(name string) error { return g.FS.Remove(name) }
+// Remove may fail: a file too many loses nothing, and the database tries again
+// at the next start. After a failure nothing is removed: the database believes
+// that it wrote elsewhere what the file holds.
+func (g *guard) Remove(name string) error {
+	if g.running.Load() && g.err() != nil {
+		return nil
+	}
+	return g.FS.Remove(name)
+}
 
 func (g *guard) Lock(name string) (io.Closer, error) {
 	l, err := g.FS.Lock(name)
@@ -188,36 +215,4 @@ func (l *guardLock) Close() error {
 		return nil
 	}
 	return l.lock.Close()
-}
-
-type guardFile struct {
-	vfs.File
-	g    *guard
-	path string
-}
-
-func (f *guardFile) Write(b []byte) (n int, err error) {
-	err = f.g.write("write", f.path, func() error { n, err = f.File.Write(b); return err })
-	return n, err
-}
-
-func (f *guardFile) WriteAt(b []byte, off int64) (n int, err error) {
-	err = f.g.write("write", f.path, func() error { n, err = f.File.WriteAt(b, off); return err })
-	return n, err
-}
-
-func (f *guardFile) Sync() error { return f.g.write("sync", f.path, f.File.Sync) }
-
-func (f *guardFile) SyncData() error { return f.g.write("sync", f.path, f.File.SyncData) }
-
-func (f *guardFile) SyncTo(n int64) (full bool, err error) {
-	err = f.g.write("sync", f.path, func() error { full, err = f.File.SyncTo(n); return err })
-	return full, err
-}
-
-func (f *guardFile) Close() error {
-	if !f.g.untrack(f.File) {
-		return nil
-	}
-	return f.File.Close()
 }

@@ -93,19 +93,20 @@ func (m *Memory) Load(v Visitor) (maxBody BodyID, err error) {
 			return 0, fmt.Errorf("store: load: %w", err)
 		}
 	}
-	named := map[BodyID]bool{}
+	maxBody = BodyID((m.live.epoch + 1) << epochShift)
 	for _, key := range slices.SortedFunc(maps.Keys(m.live.messages), messageKey.compare) {
 		id, err := v.Message(key.queue, key.seq, bytes.Clone(m.live.messages[key]))
+		if err == nil && id > maxBody {
+			err = fmt.Errorf("message %d of queue %d names body %d, which was never given", key.seq, key.queue, id)
+		}
 		if err != nil {
 			return 0, fmt.Errorf("store: load: %w", err)
 		}
-		named[id] = true
 	}
-	maps.DeleteFunc(m.live.bodies, func(id BodyID, _ []byte) bool { return !named[id] })
 	m.live.epoch++
 	// Load is synced as a whole.
 	m.durable, m.pending = m.live.clone(), nil
-	return BodyID(m.live.epoch << epochShift), nil
+	return maxBody, nil
 }
 
 func (k messageKey) compare(o messageKey) int {
@@ -222,6 +223,13 @@ func (m *Memory) Crash(keep int) *Memory {
 	m.pending, m.closed = nil, true
 	m.mu.Unlock()
 	return m.Reopen()
+}
+
+// Bodies are the numbers of the bodies that are visible now, ascending, for checks.
+func (m *Memory) Bodies() []BodyID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.live.bodies))
 }
 
 // Clone is an independent copy of what is visible now, for checks.

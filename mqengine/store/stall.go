@@ -12,7 +12,8 @@ type stall struct {
 	moved   sync.Cond
 	// dirty: a table was begun, flushed or compacted since the last look. Looking
 	// costs some microseconds, so Apply looks only then.
-	dirty bool
+	dirty   bool
+	waiting bool // an Apply is held back
 }
 
 func (s *stall) init(f *failure) {
@@ -47,8 +48,9 @@ func (s *stall) wait(full func() bool) error {
 			continue
 		}
 		for !s.dirty && s.failure.get() == nil {
+			s.waiting = true
 			s.moved.Wait()
 		}
-		s.dirty = true
+		s.waiting, s.dirty = false, true
 	}
 }

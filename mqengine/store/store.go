@@ -106,7 +106,7 @@ type Visitor interface {
 type Store interface {
 	// Load visits what is stored, before the first Apply. No body number above
 	// maxBody was ever used in this store, so the first new body is maxBody+1.
-	// Bodies that no header names are removed.
+	// Bodies are not looked at: one unit holds a body and the header that names it.
 	Load(v Visitor) (maxBody BodyID, err error)
 	// Apply makes the unit visible at once and, with Sync, durable before it returns.
 	// It keeps nothing of u.

@@ -38,7 +38,7 @@ type pebbleDisk struct {
 }
 
 func (d *pebbleDisk) Open() (store.Store, error) {
-	p, err := store.OpenPebble("qm/store", store.Options{FS: d.fs})
+	p, err := store.OpenPebble("qm/store", store.Options{FS: d.fs}.WithMemTable(smallTable))
 	d.p = p
 	return p, err
 }
