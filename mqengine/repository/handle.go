@@ -107,15 +107,42 @@ func (r *Repository) serve(now time.Time, c *Command, news []*Record, joined []s
 	if len(news) > 0 {
 		r.spread(now, c.Cluster, news, c.FromQMID, c.Full, fx)
 	}
-	if to, ok := r.targetOf(c.Cluster, c.FromQMID); ok {
-		switch {
-		case c.Op == OpRequest:
-			r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.allRecords(now, c.Cluster)}, fx)
-		case c.Op == OpSubscribe:
-			r.subscribe(now, c, to, fx)
-		case slices.Contains(joined, c.FromQMID):
-			r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.fullRecords(now, c.Cluster)}, fx)
+	if c.Op == OpSubscribe {
+		r.subscribe(now, c, fx)
+	}
+	for _, qmid := range joined {
+		r.welcome(now, c.Cluster, qmid, qmid == c.FromQMID && c.Op != OpRequest, fx)
+	}
+	to, ok := r.targetOf(c.Cluster, c.FromQMID)
+	switch {
+	case !ok:
+	case c.Op == OpRequest:
+		r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.allRecords(now, c.Cluster)}, fx)
+	case c.Op == OpSubscribe:
+		r.answer(now, to, c.Names, fx)
+	}
+}
+
+// welcome tells a queue manager that was not known before what it has to know:
+// the full repositories, if it came to us, and what it subscribed to before
+// anybody knew the way to it.
+func (r *Repository) welcome(now time.Time, cluster, qmid string, here bool, fx *Effects) {
+	to, ok := r.targetOf(cluster, qmid)
+	if !ok {
+		return
+	}
+	if here {
+		r.send(now, to, &Command{Op: OpPublish, Cluster: cluster, Records: r.fullRecords(now, cluster)}, fx)
+	}
+	var names []string
+	for k, who := range r.subs {
+		if _, ok := who[qmid]; ok && k.cluster == cluster {
+			names = append(names, k.name)
 		}
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		r.answer(now, to, names, fx)
 	}
 }
 
@@ -238,9 +265,8 @@ func (r *Repository) withHosts(now time.Time, records []*Record) []*Record {
 	return out
 }
 
-// subscribe notes who wants to hear of which names and answers with what there is.
-func (r *Repository) subscribe(now time.Time, c *Command, to target, fx *Effects) {
-	var records []*Record
+// subscribe notes who wants to hear of which names.
+func (r *Repository) subscribe(now time.Time, c *Command, fx *Effects) {
 	until := now.Add(Lifetime)
 	for _, name := range c.Names {
 		k := askKey{c.Cluster, name}
@@ -249,10 +275,17 @@ func (r *Repository) subscribe(now time.Time, c *Command, to target, fx *Effects
 		}
 		r.subs[k][c.FromQMID] = until
 		fx.Sets = append(fx.Sets, storeSub(k, c.FromQMID, until))
-		records = append(records, r.about(now, k, c.FromQMID)...)
 	}
 	r.sweepAt = earliest(r.sweepAt, until)
-	r.send(now, to, &Command{Op: OpAnswer, Cluster: c.Cluster, Names: c.Names, Records: r.withHosts(now, records)}, fx)
+}
+
+// answer tells a subscriber all there is of names.
+func (r *Repository) answer(now time.Time, to target, names []string, fx *Effects) {
+	var records []*Record
+	for _, name := range names {
+		records = append(records, r.about(now, askKey{to.key.cluster, name}, to.qmid)...)
+	}
+	r.send(now, to, &Command{Op: OpAnswer, Cluster: to.key.cluster, Names: names, Records: r.withHosts(now, records)}, fx)
 }
 
 // about are the live records of a name, without those of the one who asks.

@@ -30,6 +30,8 @@ type node struct {
 	did    Effects
 }
 
+func (n *node) String() string { return n.name }
+
 func newNetwork(t testing.TB) *network {
 	return &network{t: t, now: time.Unix(1e9, 0), nodes: map[string]*node{}, wires: map[string][]Send{}}
 }
