@@ -41,8 +41,12 @@ func (m *Machine) disconnect(now time.Time, fx *Effects, ev Disconnect) {
 		return
 	}
 	delete(m.conns, ev.Conn)
-	if c.parked != nil {
-		m.unpark(c.parked)
+	if p := c.parked; p != nil {
+		m.unpark(p)
+		discard(fx, p.req)
+	}
+	for _, call := range c.queued {
+		discard(fx, call.Request)
 	}
 	for len(c.waiters) > 0 {
 		m.stopWaiting(c.waiters[0])
@@ -70,12 +74,14 @@ func (m *Machine) cancel(now time.Time, fx *Effects, c *conn, tag uint64) {
 	}
 	if p := c.parked; p != nil && p.tag == tag {
 		m.unpark(p)
+		discard(fx, p.req)
 		c.fail(fx, tag, mqi.MQRC_CLUSTER_RESOLUTION_ERROR)
 		m.runQueued(now, fx, c)
 		return
 	}
 	for i, call := range c.queued {
 		if call.Tag == tag {
+			discard(fx, call.Request)
 			c.queued = slices.Delete(c.queued, i, i+1)
 			c.fail(fx, tag, mqi.MQRC_CLUSTER_RESOLUTION_ERROR)
 			return

@@ -11,7 +11,7 @@ import (
 const (
 	browseOptions = mqi.MQGMO_BROWSE_FIRST | mqi.MQGMO_BROWSE_NEXT | mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR
 	syncOptions   = mqi.MQGMO_SYNCPOINT | mqi.MQGMO_NO_SYNCPOINT | mqi.MQGMO_SYNCPOINT_IF_PERSISTENT
-	// Browse locks and whole groups come in a later release.
+	// Browse locks, whole groups and selection come in a later release.
 	laterGetOptions = mqi.MQGMO_LOCK | mqi.MQGMO_UNLOCK | mqi.MQGMO_LOGICAL_ORDER | mqi.MQGMO_COMPLETE_MSG |
 		mqi.MQGMO_ALL_MSGS_AVAILABLE | mqi.MQGMO_ALL_SEGMENTS_AVAILABLE
 	knownGetOptions = browseOptions | syncOptions | laterGetOptions | mqi.MQGMO_WAIT | mqi.MQGMO_ACCEPT_TRUNCATED_MSG |
@@ -54,6 +54,10 @@ func (m *Machine) get(now time.Time, fx *Effects, c *conn, tag uint64, req *GetR
 	msg, reason := m.choose(now, fx, &g)
 	switch {
 	case reason == mqi.MQRC_NO_MSG_AVAILABLE && g.has(mqi.MQGMO_WAIT):
+		if len(c.waiters) >= maxWaiters {
+			c.fail(fx, tag, mqi.MQRC_RESOURCE_PROBLEM)
+			return
+		}
 		m.wait(now, c, &g, req.GMO.WaitInterval)
 	case reason != mqi.MQRC_NONE:
 		c.fail(fx, tag, reason)
@@ -71,7 +75,7 @@ func checkGet(h *handle, gmo *mqi.GMO) mqi.Reason {
 		browse != 0 && o&mqi.MQGMO_MSG_UNDER_CURSOR != 0,
 		browse != 0 && sync&^mqi.MQGMO_NO_SYNCPOINT != 0:
 		return mqi.MQRC_OPTIONS_ERROR
-	case o&laterGetOptions != 0:
+	case o&laterGetOptions != 0 || gmo.Selection != "":
 		return mqi.MQRC_FUNCTION_NOT_SUPPORTED
 	case (browse != 0 || o&mqi.MQGMO_MSG_UNDER_CURSOR != 0) && !h.has(mqi.MQOO_BROWSE):
 		return mqi.MQRC_NOT_OPEN_FOR_BROWSE

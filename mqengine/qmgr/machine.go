@@ -63,6 +63,7 @@ type Machine struct {
 // limits are the attributes of the queue manager that calls are checked against.
 type limits struct {
 	maxHandles, maxUncommitted, maxMsgL int
+	maxPropL                            int // -1 for no limit
 	monQ, monQNone                      bool
 	deadQ, defXmitQ                     string
 }
@@ -93,7 +94,8 @@ func (m *Machine) setQMgr(o *object.Object) {
 	monQ := o.Str("MONQ")
 	m.limits = limits{
 		maxHandles: o.Int("MAXHANDS"), maxUncommitted: o.Int("MAXUMSGS"), maxMsgL: o.Int("MAXMSGL"),
-		monQ: monQ != "OFF" && monQ != "NONE", monQNone: monQ == "NONE",
+		maxPropL: o.Int("MAXPROPL"),
+		monQ:     monQ != "OFF" && monQ != "NONE", monQNone: monQ == "NONE",
 		deadQ: o.Str("DEADQ"), defXmitQ: o.Str("DEFXMITQ"),
 	}
 }
@@ -152,6 +154,7 @@ func (m *Machine) call(now time.Time, fx *Effects, ev Call) {
 		if _, ok := m.refused[ev.Conn]; ok {
 			reason = mqi.MQRC_MAX_CONNS_LIMIT_REACHED
 		}
+		discard(fx, ev.Request)
 		fx.Replies = append(fx.Replies, Reply{Conn: ev.Conn, Tag: ev.Tag, CompCode: mqi.MQCC_FAILED, Reason: reason})
 		return
 	}
@@ -161,6 +164,7 @@ func (m *Machine) call(now time.Time, fx *Effects, ev Call) {
 	}
 	if c.parked != nil {
 		if len(c.queued) >= maxQueuedCalls {
+			discard(fx, ev.Request)
 			c.fail(fx, ev.Tag, mqi.MQRC_RESOURCE_PROBLEM)
 			return
 		}
@@ -168,6 +172,13 @@ func (m *Machine) call(now time.Time, fx *Effects, ev Call) {
 		return
 	}
 	m.perform(now, fx, c, ev.Tag, ev.Request, false)
+}
+
+// discard lets go of the body of a request that will not be carried out.
+func discard(fx *Effects, req Request) {
+	if put, ok := req.(PutReq); ok && put.Body.ID != 0 {
+		fx.Drop = append(fx.Drop, put.Body.ID)
+	}
 }
 
 // perform carries out a request. last: it waited for the repository as long as it may.

@@ -36,8 +36,9 @@ const (
 // Limits of what a header may hold; a put is checked against them, so that what
 // was accepted can always be read back.
 const (
-	maxProperties = 1000
-	maxBodyLen    = 1<<31 - 1
+	maxProperties    = 1000
+	maxPropertyBytes = 1 << 20
+	maxBodyLen       = 1<<31 - 1
 )
 
 var errNoHeader = errors.New("message header: empty")

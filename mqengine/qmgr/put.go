@@ -34,9 +34,7 @@ func (m *Machine) put(now time.Time, fx *Effects, c *conn, tag uint64, req *PutR
 
 // refusePut fails a put and lets go of its body.
 func (m *Machine) refusePut(fx *Effects, c *conn, tag uint64, req *PutReq, reason mqi.Reason) {
-	if req.Body.ID != 0 {
-		fx.Drop = append(fx.Drop, req.Body.ID)
-	}
+	discard(fx, *req)
 	c.fail(fx, tag, reason)
 }
 
@@ -132,8 +130,32 @@ func (m *Machine) checkPut(req *PutReq) mqi.Reason {
 		return mqi.MQRC_MISSING_REPLY_TO_Q
 	case req.Body.Len > m.limits.maxMsgL:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
-	case len(req.Props) > maxProperties:
-		return mqi.MQRC_PROPERTY_NAME_ERROR
+	}
+	return m.checkProperties(req.Props)
+}
+
+// reasonPropertiesTooBig is MQRC_PROPERTIES_TOO_BIG.
+const reasonPropertiesTooBig mqi.Reason = 2478
+
+// checkProperties holds properties to MAXPROPL, and to what a header may hold
+// where that says NOLIMIT.
+func (m *Machine) checkProperties(props []mqi.Property) mqi.Reason {
+	if len(props) == 0 {
+		return mqi.MQRC_NONE
+	}
+	size := 0
+	for i := range props {
+		if props[i].Name == "" {
+			return mqi.MQRC_PROPERTY_NAME_ERROR
+		}
+		size += len(props[i].Name) + len(props[i].Value)
+	}
+	limit := m.limits.maxPropL
+	if limit < 0 {
+		limit = maxPropertyBytes
+	}
+	if size > limit || len(props) > maxProperties {
+		return reasonPropertiesTooBig
 	}
 	return mqi.MQRC_NONE
 }

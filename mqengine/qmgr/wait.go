@@ -7,6 +7,9 @@ import (
 	"github.com/situationd/situationd/mqengine/mqi"
 )
 
+// maxWaiters is how many gets of one connection may wait at a time.
+const maxWaiters = 1024
+
 // waiter is an MQGET that waits for a message.
 type waiter struct {
 	getCall
