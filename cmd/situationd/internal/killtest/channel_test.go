@@ -1,0 +1,181 @@
+package killtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/situationd/situationd/cmd/situationd/internal/proctest"
+)
+
+const xmitQ = "SYSTEM.CLUSTER.TRANSMIT.QUEUE"
+
+// trio is the article's cluster: messages are put on QM1, a full repository, and
+// read on QM2 and QM3. Every link goes through the proxy of whoever is dialled.
+type trio struct {
+	qm    [3]*proctest.QMgr
+	front [3]*proctest.Proxy
+}
+
+func newTrio(t *testing.T, queue string) *trio {
+	t.Helper()
+	c, data := &trio{}, dataFolder(t)
+	for i := range c.front {
+		c.front[i] = proctest.NewProxy(t)
+	}
+	for i := range c.qm {
+		name := fmt.Sprintf("QM%d", i+1)
+		c.qm[i] = proctest.NewQMgr(t, &program, data, name, c.commands(i, queue), c.front[i])
+		c.qm[i].Start(t)
+	}
+	c.waitKnown(t)
+	return c
+}
+
+// commands define a member. Its channels try again every second.
+func (c *trio) commands(i int, queue string) string {
+	channel := func(to int, kind string) string {
+		return fmt.Sprintf("DEFINE CHANNEL(TO.QM%d) CHLTYPE(%s) CONNAME('%s') CLUSTER(C1) SHORTTMR(1)\n", to+1, kind, c.front[to].ConnName())
+	}
+	text := logs
+	if i == 0 {
+		return "ALTER QMGR REPOS(C1)\n" + text + channel(0, "CLUSRCVR")
+	}
+	return text + channel(i, "CLUSRCVR") + channel(0, "CLUSSDR") + queue
+}
+
+// waitKnown waits until QM1 knows both instances.
+func (c *trio) waitKnown(t *testing.T) {
+	t.Helper()
+	proctest.WaitFor(t, "both instances known on QM1", func() (bool, error) {
+		return len(c.qm[0].MQSC(t, "DISPLAY QUEUE(*) TYPE(QCLUSTER) WHERE(CLUSTER EQ C1)")) >= 2, nil
+	})
+}
+
+const dcq1 = "DEFINE QLOCAL(DCQ1) CLUSTER(C1) DEFBIND(NOTFIXED) DEFPSIST(YES) MAXDEPTH(999999999)\n"
+
+// blows counts what was done to a cluster.
+type blows struct {
+	kills, cuts int
+	inDoubt     int // kills and cuts that left a channel of QM1 with messages in doubt
+	links       int // links that were cut
+}
+
+// inDoubt is how many messages the channels of QM1 have in doubt.
+func (c *trio) inDoubt(t *testing.T) (n int) {
+	t.Helper()
+	for _, r := range c.qm[0].MQSC(t, "DISPLAY CHSTATUS(TO.*) CURMSGS CHLTYPE") {
+		var sender bool
+		var msgs int
+		for _, f := range r.Fields {
+			switch {
+			case f.Key == "CHLTYPE" && f.Values[0] == "CLUSSDR":
+				sender = true
+			case f.Key == "CURMSGS":
+				msgs, _ = strconv.Atoi(f.Values[0]) // digits
+			}
+		}
+		if sender {
+			n += msgs
+		}
+	}
+	return n
+}
+
+// blow kills one of the three, or cuts links, and mends it. Links stay blocked
+// until it is known whether messages were in doubt, in most of the rounds; in the
+// others everything comes back as fast as it can.
+func (c *trio) blow(t *testing.T, r *rand.Rand, b *blows) {
+	look := r.IntN(4) > 0
+	victim := r.IntN(4)
+	if victim == 3 {
+		b.cuts++
+		for i := range c.front {
+			if i > 0 || r.IntN(2) == 0 {
+				if look {
+					b.links += c.front[i].Block()
+				} else {
+					b.links += c.front[i].Cut()
+				}
+			}
+		}
+	} else {
+		b.kills++
+		c.qm[victim].Kill()
+		if look {
+			c.front[1].Block()
+			c.front[2].Block()
+		}
+		if victim > 0 {
+			pause(between(r, 0, 100*time.Millisecond))
+		}
+		c.qm[victim].Start(t)
+	}
+	if look {
+		if c.inDoubt(t) > 0 {
+			b.inDoubt++
+		}
+		pause(between(r, 0, 100*time.Millisecond))
+	}
+	for i := range c.front {
+		c.front[i].Open()
+	}
+}
+
+// drained reports whether nothing is on its way or waits any more.
+func (c *trio) drained(queue string) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
+	defer cancel()
+	for i, name := range []string{xmitQ, queue, queue} {
+		conn, err := c.qm[i].Dial(ctx, "watcher")
+		if err != nil {
+			return false, err
+		}
+		for _, key := range []string{"CURDEPTH", "UNCOM"} {
+			v, err := proctest.Show(ctx, conn, "DISPLAY QSTATUS("+name+") CURDEPTH UNCOM", key)
+			if err != nil || v != "0" && v != "NO" {
+				return false, errors.Join(err, conn.Disconnect(ctx), fmt.Errorf("%s of %s on %s is %s", key, name, c.qm[i].Name, v))
+			}
+		}
+		if err := conn.Disconnect(ctx); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func TestKill_ChannelDeliversExactlyOnce(t *testing.T) {
+	t.Parallel()
+	r := chance(t)
+	c := newTrio(t, dcq1)
+	book := newBook()
+	traffic := &flow{most: 2000}
+	putters, getters := newCrew(t, book, traffic), newCrew(t, book, traffic)
+	for i := range 6 {
+		p := &putter{crew: putters, name: fmt.Sprintf("p%d", i), queue: "DCQ1", plain: i%2 == 0, r: rand.New(rand.NewPCG(r.Uint64(), 2))}
+		putters.work(c.qm[0], p.name, p.session)
+	}
+	for i := range 4 {
+		g := &getter{crew: getters, m: c.qm[1+i%2], queue: "DCQ1", r: rand.New(rand.NewPCG(r.Uint64(), 3))}
+		getters.work(g.m, fmt.Sprintf("g%d", i), g.session)
+	}
+	var b blows
+	for range roundsOr(5) {
+		pause(between(r, 50*time.Millisecond, 400*time.Millisecond))
+		c.blow(t, r, &b)
+		if t.Failed() {
+			return
+		}
+	}
+	putters.stopNow()
+	proctest.WaitFor(t, "the cluster drained", func() (bool, error) { return c.drained("DCQ1") })
+	getters.stopNow()
+	t.Logf("%d kills and %d cuts of %d links; %d hit a channel in doubt", b.kills, b.cuts, b.links, b.inDoubt)
+	book.judge(logged(t, c.qm[0], putLog), map[string][]string{
+		"QM2": logged(t, c.qm[1], readLog), "QM3": logged(t, c.qm[2], readLog),
+	}, nil).report(t)
+}
