@@ -27,7 +27,7 @@ type channels struct {
 	stopped   map[string]bool   // receiving channels stopped by command
 	lastLink  LinkID
 	dirty     []*sender
-	reroute   []*sender // failed just now: what waits for them may go another way
+	reroute   []*backlog // of channels that failed just now: what waits may go another way
 }
 
 type receiverKey struct{ channel, qmid string }

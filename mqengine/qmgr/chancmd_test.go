@@ -287,3 +287,44 @@ func TestSenderReceiver(t *testing.T) {
 		t.Errorf("after a crash of the receiver %v", got)
 	}
 }
+
+func TestPingChannel(t *testing.T) {
+	w, qm1, _, _ := articleNet(t)
+	if res := qm1.mqsc("PING CHANNEL(TO.QM3)"); !res.Failed || res.Responses[0].ID != "AMQ9514E" {
+		t.Errorf("PING of a running channel: %v", res)
+	}
+	qm1.ok("STOP CHANNEL(TO.QM3)", "PING CHANNEL(TO.QM3)")
+	if got := qm1.chstatus("TO.QM3"); got != "TO.QM3 CLUSSDR QM3 STOPPED" {
+		t.Errorf("PING changed the channel: %q", got)
+	}
+	if res := qm1.mqsc("PING CHANNEL(NOSUCH)"); !res.Failed || res.Responses[0].ID != "AMQ9519E" {
+		t.Errorf("PING of an unknown channel: %v", res)
+	}
+	w.cut["QM1>QM3"] = true
+	if res := qm1.mqsc("PING CHANNEL(TO.QM3)"); !res.Failed || res.Responses[0].ID != "AMQ9558E" {
+		t.Errorf("PING of an unreachable host: %v", res)
+	}
+}
+
+// A channel that is gone takes nothing with it that may go elsewhere.
+func TestMessagesOfAForgottenChannel(t *testing.T) {
+	w, qm1, qm2, qm3 := articleNet(t)
+	qm1.ok("STOP CHANNEL(TO.QM3)", "STOP CHANNEL(TO.QM2)")
+	h, _ := qm1.open("DCQ1", putNotFixed)
+	for i := range 10 {
+		qm1.put(h, fmt.Sprint(i), true)
+	}
+	waiting := len(qm1.m.backlogOf(qm1.m.localQueue(sharedTransmitQ), "TO.QM3").all())
+	if waiting == 0 {
+		t.Fatal("nothing waits for QM3")
+	}
+	qm3.crash()
+	qm1.ok("RESET CLUSTER(C1) ACTION(FORCEREMOVE) QMNAME(QM3) QUEUES(YES)")
+	qm1.crash()
+	qm1.start() // the channel has no definition any more
+	qm1.ok("START CHANNEL(TO.QM2)")
+	w.pass(time.Minute)
+	if got := len(qm2.texts("DCQ1")); got != 10 {
+		t.Errorf("QM2 has %d of 10, QM1 keeps %v", got, qm1.texts(sharedTransmitQ))
+	}
+}

@@ -100,8 +100,8 @@ func (m *Machine) welcome(f *channel.Frame) (*object.Object, string) {
 		return nil, "the first frame is no hello"
 	case f.Version < 1:
 		return nil, fmt.Sprintf("version %d of the protocol is not known", f.Version)
-	case f.QMID == "" || f.QMgr == "":
-		return nil, "the partner does not say who it is"
+	case f.QMID == "" || len(f.QMID) > object.MaxName || object.CheckQueueName(f.QMgr) != nil:
+		return nil, "the partner does not say properly who it is"
 	case f.QMID == m.qmid:
 		return nil, "the partner is this queue manager"
 	}

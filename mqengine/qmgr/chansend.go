@@ -227,8 +227,7 @@ func (m *Machine) afterSender(now time.Time, fx *Effects, s *sender, before mqi.
 		m.clusterChanged(fx)
 	}
 	if want.Failed || after == mqi.MQCHS_STOPPED && before != mqi.MQCHS_STOPPED {
-		ch.reroute = append(ch.reroute, s)
-		m.cluster.later()
+		m.rerouteLater(s.backlog)
 	}
 }
 
@@ -246,58 +245,4 @@ func (s *sender) linkFrame(m *Machine, now time.Time, fx *Effects, f *channel.Fr
 func (s *sender) linkDown(m *Machine, now time.Time, fx *Effects, reason string) {
 	s.link = 0
 	m.runSender(now, fx, s, channel.LinkDown{Reason: reason})
-}
-
-// rerouteStep is how many messages one round of a Step looks at again.
-const rerouteStep = 500
-
-// reallocateSome runs the messages that wait for a channel that failed just
-// now through the workload algorithm again: those that are not bound and not in doubt.
-func (m *Machine) reallocateSome(now time.Time, fx *Effects) {
-	ch := &m.cluster.channels
-	list := ch.reroute
-	ch.reroute = nil
-	for _, s := range list {
-		if s.def.Kind() == object.Sender || reachable(s.machine.Status()) {
-			continue
-		}
-		left := rerouteStep
-		for _, msg := range s.backlog.all() {
-			if !s.backlog.waits(msg) || msg.bind != bindNotFixed || msg.addressed || msg.payload != nil || msg.targetQMgr != "" {
-				continue
-			}
-			if left == 0 {
-				ch.reroute = append(ch.reroute, s)
-				m.cluster.later()
-				break
-			}
-			if m.reallocate(now, fx, s, msg) {
-				left--
-			}
-		}
-	}
-}
-
-// reallocate sends one waiting message another way if there is a better one.
-func (m *Machine) reallocate(now time.Time, fx *Effects, s *sender, msg *message) bool {
-	to := m.route(now, fx, routeRequest{Name: msg.targetQ, Bind: bindNotFixed, Deadline: true})
-	switch {
-	case to.Status == routeTransmit && to.Channel != s.name && to.XmitQ == s.queue:
-		msg.channel = to.Channel
-		m.rewriteMessage(fx, s.queue, msg)
-		m.messageAvailable(now, fx, s.queue, msg)
-		return true
-	case to.Status == routeLocal:
-		name := msg.targetQ
-		m.takeMessage(fx, s.queue, msg)
-		msg.targetQ, msg.targetQMgr, msg.channel = "", "", ""
-		if reason := m.putMessage(now, fx, nil, to.Queue, msg); reason != mqi.MQRC_NONE {
-			// The local instance does not take it after all: back to where it was.
-			msg.targetQ, msg.channel = name, s.name
-			m.putMessage(now, fx, nil, s.queue, msg)
-			return false
-		}
-		return true
-	}
-	return false
 }

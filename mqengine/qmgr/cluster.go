@@ -119,7 +119,9 @@ func (m *Machine) clusterTick(now time.Time, fx *Effects) {
 		m.withRepository(now, fx, func(rx *repository.Effects) { c.repo.Tick(now, rx) })
 	}
 	m.sendUnsent(now, fx)
-	m.channelTick(now, fx)
+	if passed(m.channelDeadline(), now) {
+		m.channelTick(now, fx)
+	}
 	for rounds := 0; c.pending && rounds < maxRounds; rounds++ {
 		c.pending = false
 		m.resumeAnswered(now, fx)
@@ -282,6 +284,7 @@ func (m *Machine) withRepository(now time.Time, fx *Effects, call func(*reposito
 	}
 	if rx.Channels {
 		m.refreshSenders(now)
+		m.rerouteOrphans(now)
 		m.clusterChanged(fx)
 	}
 	for _, s := range rx.Sends {

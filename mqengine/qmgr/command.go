@@ -16,6 +16,10 @@ func (m *Machine) commandCall(now time.Time, fx *Effects, c *conn, tag uint64, c
 		c.fail(fx, tag, mqi.MQRC_INQUIRY_COMMAND_ERROR)
 		return
 	}
+	if cmd.Verb == "PING" && cmd.Noun == "CHANNEL" && m.cluster.repo != nil {
+		m.pingChannel(now, fx, c, tag, cmd.Name) // answers when the other end does
+		return
+	}
 	c.ok(fx, tag, m.command(now, fx, cmd))
 }
 
