@@ -1,0 +1,104 @@
+package mqengine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/mqengine/store"
+)
+
+// BenchmarkSocketPut is durable puts of 1 KiB over qm.sock: clients with so many
+// calls outstanding each. SITUATIOND_BENCH_DIR names a folder on the disk to measure.
+func BenchmarkSocketPut(b *testing.B) {
+	for _, bb := range []struct{ clients, window int }{{1, 1}, {16, 1}, {16, 64}} {
+		b.Run(fmt.Sprintf("%dx%d", bb.clients, bb.window), func(b *testing.B) { benchmarkPut(b, bb.clients, bb.window) })
+	}
+}
+
+func benchmarkPut(b *testing.B, clients, window int) {
+	data := b.TempDir()
+	if dir := os.Getenv("SITUATIOND_BENCH_DIR"); dir != "" {
+		var err error
+		if data, err = os.MkdirTemp(dir, "bench"); err != nil {
+			b.Fatal(err)
+		}
+		defer os.RemoveAll(data)
+	}
+	counted, folder := startCounted(b, data)
+	admin := dialTo(b, folder)
+	run(b, admin, "ALTER QMGR MAXMSGL(4194304)")
+	var conns []Conn
+	var handles []Handle
+	for i := range clients {
+		queue := fmt.Sprintf("Q%d", i)
+		run(b, admin, "DEFINE QLOCAL("+queue+") MAXDEPTH(999999999)")
+		c, err := Dial(context.Background(), folder, "QM1", qmgr.Appl{Tag: "bench"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer c.Disconnect(context.Background())
+		conns = append(conns, c)
+		handles = append(handles, open(b, c, queue, mqi.MQOO_OUTPUT))
+	}
+	msg := message(string(make([]byte, 1024)))
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	b.ReportAllocs()
+	b.ResetTimer()
+	counted.applies.Store(0)
+	var wg sync.WaitGroup
+	for i, c := range conns {
+		for range window {
+			wg.Go(func() {
+				for left.Add(-1) >= 0 {
+					if _, err := c.Put(context.Background(), handles[i], msg, mqi.PMO{}); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msgs/s")
+	b.ReportMetric(float64(b.N)/float64(counted.applies.Load()), "msgs/apply")
+}
+
+// countingStore counts how often the disk was asked.
+type countingStore struct {
+	store.Store
+	applies atomic.Int64
+}
+
+func (s *countingStore) Apply(u *store.Unit) error {
+	s.applies.Add(1)
+	return s.Store.Apply(u)
+}
+
+func startCounted(b *testing.B, data string) (*countingStore, string) {
+	if err := Create(context.Background(), CreateOptions{Data: data, Name: "QM1"}); err != nil {
+		b.Fatal(err)
+	}
+	folder, err := Folder(data, "QM1")
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := store.OpenPebble(storePath(folder), store.Options{MustExist: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := &countingStore{Store: p}
+	q, err := Start(context.Background(), Options{Name: "QM1", Folder: folder, Store: s})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = q.Stop(context.Background()) })
+	return s, folder
+}

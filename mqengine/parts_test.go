@@ -1,0 +1,341 @@
+package mqengine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"pgregory.net/rapid"
+
+	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/mqengine/store"
+)
+
+// bodyMap is a store's bodies.
+type bodyMap map[store.BodyID]string
+
+func (m bodyMap) Body(id store.BodyID) ([]byte, error) {
+	b, ok := m[id]
+	if !ok {
+		return nil, store.ErrNoBody
+	}
+	return []byte(b), nil
+}
+
+// Whatever is added, written, evicted and dropped: a body that is referred to
+// can be had, stored bytes stay within the budget once their turns are applied,
+// and nothing stays of what was dropped.
+func TestBodyTable_Model(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var applied atomic.Uint64
+		disk := bodyMap{}
+		const budget = 100
+		table := newBodyTable(disk, budget, &applied)
+		live := map[store.BodyID]string{}
+		unapplied := map[store.BodyID]string{}
+		var turn, last uint64
+		pick := func() store.BodyID {
+			for id := range live {
+				if rapid.Bool().Draw(t, "this") {
+					return id
+				}
+			}
+			return 0
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				last++
+				body := rapid.StringN(0, 40, 40).Draw(t, "body")
+				table.add(numberedBody{store.BodyID(last), []byte(body)})
+				live[store.BodyID(last)] = body
+			},
+			"write": func(t *rapid.T) {
+				if id := pick(); id != 0 && disk[id] == "" && unapplied[id] == "" {
+					turn++
+					if b, err := table.write(id, turn); err != nil || string(b) != live[id] {
+						t.Fatalf("write gives %q, %v", b, err)
+					}
+					unapplied[id] = live[id]
+					table.trim()
+				}
+			},
+			"apply": func(*rapid.T) {
+				for id, b := range unapplied {
+					if _, ok := live[id]; ok {
+						disk[id] = b
+					}
+				}
+				clear(unapplied)
+				applied.Store(turn)
+				table.trim()
+				if table.stored > budget {
+					t.Fatalf("%d bytes stay, the budget is %d", table.stored, budget)
+				}
+			},
+			"drop": func(*rapid.T) {
+				if id := pick(); id != 0 {
+					table.drop(id)
+					delete(live, id)
+					delete(disk, id)
+					delete(unapplied, id)
+				}
+			},
+			"": func(t *rapid.T) {
+				for id, want := range live {
+					if got, err := table.bytes(id); err != nil || string(got) != want {
+						t.Fatalf("body %d is %q, %v; want %q", id, got, err, want)
+					}
+				}
+				if len(table.entries) > len(live) {
+					t.Fatalf("%d entries for %d bodies", len(table.entries), len(live))
+				}
+			},
+		})
+	})
+}
+
+func TestBodyTable_Missing_Error(t *testing.T) {
+	t.Parallel()
+	table := newBodyTable(bodyMap{}, 10, new(atomic.Uint64))
+	if _, err := table.bytes(5); !errors.Is(err, store.ErrNoBody) {
+		t.Errorf("bytes gives %v", err)
+	}
+	if _, err := table.write(5, 1); err == nil {
+		t.Error("a body that is not there was written")
+	}
+	if b, err := table.bytes(0); b != nil || err != nil {
+		t.Errorf("no body is %q, %v", b, err)
+	}
+}
+
+// A full mailbox makes posters wait, and a turn takes a bounded part of it in order.
+func TestMailbox_Full_PostersWait(t *testing.T) {
+	t.Parallel()
+	m := newMailbox()
+	const posts = mailboxMax + 100
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range posts {
+			if !m.post(item{event: qmgr.Connect{Conn: qmgr.ConnID(i)}}) {
+				t.Error("the mailbox closed")
+			}
+		}
+	})
+	next := 0
+	for next < posts {
+		<-m.wake
+		items := m.take(nil)
+		if len(items) > turnEvents {
+			t.Fatalf("a turn of %d events", len(items))
+		}
+		for _, it := range items {
+			if id := it.event.(qmgr.Connect).Conn; id != qmgr.ConnID(next) {
+				t.Fatalf("event %d came in place %d", id, next)
+			}
+			next++
+		}
+	}
+	wg.Wait()
+	m.post(item{bodies: []numberedBody{{1, make([]byte, turnBytes)}}})
+	m.post(item{})
+	if n := len(m.take(nil)); n != 1 {
+		t.Errorf("a turn took %d events with more bytes than it may", n)
+	}
+	m.close()
+	if m.post(item{}) || m.finished() {
+		t.Error("a closed mailbox takes events, or lost one")
+	}
+	if m.take(nil); !m.finished() {
+		t.Error("a closed and empty mailbox is not finished")
+	}
+}
+
+func rowOf(number uint32, name string, depth int) *row {
+	r := &row{number: number}
+	r.status = QueueStatus{Name: name, Type: "QLOCAL"}
+	r.status.CurDepth = depth
+	return r
+}
+
+// Samples since a revision, applied one after the other, always give the present state.
+func TestSampleTable_Model(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		table := newSampleTable(time.Now())
+		want, have := map[string]int{}, map[string]int{}
+		var since uint64
+		t.Repeat(map[string]func(*rapid.T){
+			"publish": func(t *rapid.T) {
+				n := rapid.Uint32Range(1, 6).Draw(t, "queue")
+				name := fmt.Sprintf("Q%d", n)
+				depth := rapid.IntRange(0, 99).Draw(t, "depth")
+				table.publish([]*row{rowOf(n, name, depth)}, make([]*row, 1))
+				want[name] = depth
+			},
+			"delete": func(t *rapid.T) {
+				n := rapid.Uint32Range(1, 6).Draw(t, "queue")
+				table.publish([]*row{{number: n, gone: true}}, make([]*row, 1))
+				delete(want, fmt.Sprintf("Q%d", n))
+			},
+			"sample": func(t *rapid.T) {
+				if rapid.IntRange(0, 9).Draw(t, "forget") == 0 {
+					since = rapid.SampledFrom([]uint64{0, 1, 1 << 63}).Draw(t, "since") // another life's
+				}
+				s := table.sample(since)
+				if s.Full {
+					clear(have)
+				}
+				for _, name := range s.Deleted {
+					delete(have, name)
+				}
+				for _, q := range s.Queues {
+					have[q.Name] = q.CurDepth
+				}
+				since = s.Revision
+				if fmt.Sprint(have) != fmt.Sprint(want) {
+					t.Fatalf("have %v, want %v", have, want)
+				}
+			},
+		})
+	})
+}
+
+// Whoever asks since before the oldest remembered deletion gets everything.
+func TestSampleTable_ManyDeletions_Full(t *testing.T) {
+	t.Parallel()
+	table := newSampleTable(time.Now())
+	first := table.sample(0).Revision
+	for n := range uint32(tombstonesMax + 10) {
+		table.publish([]*row{rowOf(n, fmt.Sprint(n), 0)}, make([]*row, 1))
+		table.publish([]*row{{number: n, gone: true}}, make([]*row, 1))
+	}
+	if s := table.sample(first); !s.Full || len(s.Queues) != 0 {
+		t.Errorf("an old revision gives full %v, %d rows", s.Full, len(s.Queues))
+	}
+	if len(*table.slots.Load()) != 1 {
+		t.Errorf("%d slots for one queue at a time", len(*table.slots.Load()))
+	}
+}
+
+// A reader that does not keep up sees changes merged per queue and misses none.
+func TestWatcher_Slow_Merged(t *testing.T) {
+	t.Parallel()
+	hub := newWatchHub()
+	w := hub.subscribe()
+	for range 1000 {
+		hub.tell([]Change{{Queue: "A", Kind: ReadersChanged}, {Queue: "B", Kind: DepthHigh}})
+	}
+	hub.tell([]Change{{Queue: "A", Kind: AttributesChanged}})
+	list, open := w.take(nil)
+	if !open || len(list) != 2 || list[0] != (Change{Queue: "A", Kind: ReadersChanged | AttributesChanged}) {
+		t.Errorf("took %v, %v", list, open)
+	}
+	out := make(chan Change)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() { w.stream(ctx, out) })
+	for i := range watchBatch + 5 {
+		hub.tell([]Change{{Queue: fmt.Sprint(i), Kind: ReadersChanged}})
+	}
+	for range watchBatch + 5 {
+		<-out
+	}
+	hub.close()
+	for range out { //nolint:revive // it closes
+	}
+	wg.Wait()
+	if hub.subscribe() != nil {
+		t.Error("a closed hub takes watchers")
+	}
+}
+
+// The error log is three files of a bounded size, and one line per entry whatever is in it.
+func TestErrorLog_Rotated(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log := openErrorLog(dir+"/errors", hclog.NewNullLogger())
+	text := "line\nbreak \x1b " + strings.Repeat("x", 2*errorLineMax)
+	for range 4 * errorLogMax / errorLineMax {
+		log.write([]qmgr.LogEntry{{ID: "AMQ9999E", Text: text}})
+	}
+	log.close()
+	names, err := os.ReadDir(dir + "/errors")
+	if err != nil || len(names) != errorLogFiles {
+		t.Fatalf("%d files, %v", len(names), err)
+	}
+	for n := 1; n <= errorLogFiles; n++ {
+		b, err := os.ReadFile(errorLogName(dir+"/errors", n))
+		if err != nil || len(b) > errorLogMax || len(b) == 0 {
+			t.Errorf("file %d has %d bytes, %v", n, len(b), err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if !strings.Contains(line, " AMQ9999E: line break   xxx") {
+				t.Fatalf("line %q", line)
+			}
+		}
+	}
+}
+
+func TestDataDir(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		asked string
+		env   string
+		uid   int
+		want  string
+	}{
+		{"/x", "SITUATIOND_DATA=/y", 0, "/x"},
+		{"", "SITUATIOND_DATA=/y", 0, "/y"},
+		{"", "", 0, "/var/lib/situationd"},
+		{"", "XDG_STATE_HOME=/s", 1000, "/s/situationd"},
+		{"", "HOME=/h", 1000, "/h/.local/state/situationd"},
+		{"", "", 1000, ""},
+	} {
+		got, err := DataDir(tt.asked, func(name string) string {
+			if k, v, _ := strings.Cut(tt.env, "="); k == name {
+				return v
+			}
+			return ""
+		}, tt.uid)
+		if got != tt.want || (err != nil) != (tt.want == "") {
+			t.Errorf("%+v gives %q, %v", tt, got, err)
+		}
+	}
+}
+
+func TestFolderName_RoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[A-Za-z0-9._%/]{1,48}`).Draw(t, "name")
+		folder, err := FolderName(name)
+		if name == "." || name == ".." {
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			return
+		}
+		if err != nil || strings.ContainsAny(folder, "/%") {
+			t.Fatalf("%q gives %q, %v", name, folder, err)
+		}
+		if back, ok := qmgrOfFolder(folder); !ok || back != name {
+			t.Fatalf("%q comes back as %q, %v", name, back, ok)
+		}
+	})
+	for _, name := range []string{"", "A B", "A&B", "Ä", strings.Repeat("x", 49)} {
+		if folder, err := FolderName(name); err == nil {
+			t.Errorf("%q gives %q", name, folder)
+		}
+	}
+	if _, ok := qmgrOfFolder(workPrefix + "new-123"); ok {
+		t.Error("a work folder is taken for a queue manager")
+	}
+}
