@@ -119,9 +119,9 @@ func TestPebble_AnyOperationFails_NothingAcknowledgedIsLost(t *testing.T) {
 			if total < 40 {
 				t.Fatalf("only %d operations: the run reaches too little", total)
 			}
-			step := int64(1)
-			if testing.Short() {
-				step = 11
+			step := int64(3)
+			if *soak > 3 {
+				step = 1
 			}
 			failed := 0
 			for n := int64(1); n <= total; n += step {
@@ -152,7 +152,7 @@ func oneFault(t *testing.T, kind errorfs.OpReadWrite, n int64, units int) (faile
 	return err != nil
 }
 
-var soak = flag.Int("store.soak", 3, "runs of the power failure test")
+var soak = flag.Int("store.soak", 3, "runs of the power failure test; more than 3 also makes every single operation fail")
 
 // The power fails again and again while tables are flushed and compacted.
 func TestPebble_PowerFailsAtAnyTime_PrefixSurvives(t *testing.T) {

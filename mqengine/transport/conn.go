@@ -50,21 +50,18 @@ func newConn(nc net.Conn, opt Options, name string, server bool) *conn {
 	return c
 }
 
-// greet is the dialling side's half of the preface.
+// greet checks the other side's preface.
 func (c *conn) greet(deadline time.Time) error {
 	if err := c.nc.SetReadDeadline(deadline); err != nil {
 		return err
 	}
 	if err := readPreface(c.r, c.opt.Protocol); err != nil {
-		if err == io.EOF {
-			err = fmt.Errorf("%w: it closed the connection at once", ErrForeign)
-		}
 		return err
 	}
 	return c.nc.SetReadDeadline(time.Time{})
 }
 
-// welcome is the accepting side's half.
+// welcome checks the caller's preface and answers it.
 func (c *conn) welcome() error {
 	if err := c.greet(time.Now().Add(c.opt.DialTimeout)); err != nil {
 		return err

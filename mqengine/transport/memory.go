@@ -20,7 +20,11 @@ var (
 // testing/synctest bubble.
 type Memory struct {
 	opt Options
+	*memoryState
+}
 
+// memoryState is what the parties of a network share.
+type memoryState struct {
 	mu        sync.Mutex
 	listeners map[string]*memoryListener
 	cut       map[string]bool
@@ -29,10 +33,16 @@ type Memory struct {
 
 // NewMemory makes an empty network.
 func NewMemory(opt Options) *Memory {
-	return &Memory{
-		opt: opt.withDefaults(), listeners: map[string]*memoryListener{},
-		cut: map[string]bool{}, streams: map[*memoryStream]struct{}{},
-	}
+	return &Memory{opt.withDefaults(), &memoryState{
+		listeners: map[string]*memoryListener{}, cut: map[string]bool{}, streams: map[*memoryStream]struct{}{},
+	}}
+}
+
+// Speaking is the same network for parties that speak another protocol.
+func (m *Memory) Speaking(p Protocol) *Memory {
+	other := &Memory{m.opt, m.memoryState}
+	other.opt.Protocol = p
+	return other
 }
 
 // Dial connects to a name that is listened on and not cut.
@@ -45,7 +55,7 @@ func (m *Memory) Dial(ctx context.Context, addr string) (Link, error) {
 			return nil, errRefused
 		}
 		near, far := net.Pipe()
-		ours, theirs := &memoryStream{Conn: near, net: m, addr: addr}, &memoryStream{Conn: far, net: m, addr: addr}
+		ours, theirs := &memoryStream{Conn: near, net: m.memoryState, addr: addr}, &memoryStream{Conn: far, net: m.memoryState, addr: addr}
 		ours.other, theirs.other = theirs, ours
 		m.streams[ours] = struct{}{}
 		m.mu.Unlock()
@@ -67,7 +77,7 @@ func (m *Memory) Listen(addr string) (Listener, error) {
 	if m.listeners[addr] != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, errInUse)
 	}
-	ml := &memoryListener{net: m, addr: addr, backlog: make(chan *memoryStream), done: make(chan struct{})}
+	ml := &memoryListener{net: m.memoryState, addr: addr, backlog: make(chan *memoryStream), done: make(chan struct{})}
 	m.listeners[addr] = ml
 	return newListener(ml, m.opt, addr), nil
 }
@@ -95,7 +105,7 @@ func (m *Memory) Heal(addr string) {
 	delete(m.cut, addr)
 }
 
-func (m *Memory) forget(s *memoryStream) {
+func (m *memoryState) forget(s *memoryStream) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.streams, s)
@@ -105,7 +115,7 @@ func (m *Memory) forget(s *memoryStream) {
 // memoryStream is one end of a pipe.
 type memoryStream struct {
 	net.Conn
-	net   *Memory
+	net   *memoryState
 	addr  string
 	other *memoryStream
 
@@ -154,7 +164,7 @@ func (s *memoryStream) RemoteAddr() net.Addr { return memoryAddr(s.addr) }
 
 // memoryListener is the net.Listener of a name.
 type memoryListener struct {
-	net     *Memory
+	net     *memoryState
 	addr    string
 	backlog chan *memoryStream
 	done    chan struct{}
