@@ -61,6 +61,7 @@ type Sender struct {
 	wrote    bool // the record must be written at the end of this Step
 	addr     int  // which address is tried
 	retries  int
+	soon     int // attempts made before the first that counts
 	retryAt  time.Time
 	stopTo   mqi.ChannelStatus // STOPPING: what comes after
 
@@ -211,7 +212,7 @@ func (s *Sender) NextDeadline() time.Time {
 func (s *Sender) start(now time.Time, fx *Effects) {
 	switch s.status {
 	case mqi.MQCHS_STOPPED, mqi.MQCHS_INACTIVE:
-		s.retries, s.addr = 0, 0
+		s.retries, s.soon, s.addr = 0, 0, 0
 		s.setFlags(false, true)
 		s.status = mqi.MQCHS_STARTING
 		s.dial(now, fx)
@@ -317,14 +318,22 @@ func (s *Sender) fail(now time.Time, fx *Effects, reason string) {
 	s.addr = 0
 	fx.Failed = fx.Failed || s.status != mqi.MQCHS_RETRYING
 	fx.log("AMQ9999E", fmt.Sprintf("Channel '%s' ended abnormally: %s.", s.p.Name, reason))
+	if wasUp {
+		s.retries, s.soon = 0, 0
+	}
+	short := time.Duration(s.p.ShortTmr) * time.Second
+	if soon := time.Second << s.soon; !rejected && soon < short && s.p.ShortRty+s.p.LongRty > 0 {
+		// The other side is mostly just starting: before the waits of the
+		// definition begin there are a few shorter ones that do not count.
+		s.soon++
+		s.retryAt = now.Add(soon)
+		s.status = mqi.MQCHS_RETRYING
+		return
+	}
 	s.retries++
 	switch {
-	case wasUp && !rejected && s.p.ShortRty+s.p.LongRty > 0:
-		// A break of a running link is tried once soon: mostly the other side is back at once.
-		s.retries = 0
-		s.retryAt = now.Add(min(time.Second, time.Duration(s.p.ShortTmr)*time.Second))
 	case s.retries <= s.p.ShortRty:
-		s.retryAt = now.Add(time.Duration(s.p.ShortTmr) * time.Second)
+		s.retryAt = now.Add(short)
 	case s.retries <= s.p.ShortRty+s.p.LongRty:
 		s.retryAt = now.Add(time.Duration(s.p.LongTmr) * time.Second)
 	default:

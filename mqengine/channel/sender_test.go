@@ -104,6 +104,14 @@ func TestRetries(t *testing.T) {
 	if !w.sfx.Failed {
 		t.Fatal("the first failure is not told")
 	}
+	for _, soon := range []time.Duration{1, 2, 4, 8, 16, 32} {
+		w.pass(soon*time.Second - time.Millisecond)
+		if w.dialled {
+			t.Fatal("too early")
+		}
+		w.pass(time.Millisecond)
+		refuse(2)
+	}
 	w.pass(59 * time.Second)
 	if w.dialled {
 		t.Fatal("too early")

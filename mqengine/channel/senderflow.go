@@ -44,7 +44,7 @@ func (s *Sender) accept(now time.Time, fx *Effects, f *Frame) {
 	s.settle(fx, f.Seq)
 	s.dropGone()
 	s.accepted, s.status = true, mqi.MQCHS_RUNNING
-	s.retries, s.addr = 0, 0
+	s.retries, s.soon, s.addr = 0, 0, 0
 	s.hb = time.Duration(f.HBInt) * time.Second
 	s.lastMsg = now
 	s.stats.Partner, s.stats.Started = f.QMgr, now
