@@ -154,6 +154,11 @@ func (m *Machine) Start(now time.Time, fx *Effects) {
 		seed = uint64(m.cfg.StartTime.UnixNano())
 	}
 	m.ids = newIDSource(m.name, m.qmid, seed)
+	// Positions never come again, also not after a restart with empty queues: a
+	// cursor that a client kept does not mean messages that came later.
+	if started := m.cfg.StartTime.UnixMilli(); started > 0 {
+		m.seq = max(m.seq, uint64(started)<<seqBits)
+	}
 	m.dropOrphans(fx)
 	m.restore = nil
 	queues := m.catalog.sortedQueues()
@@ -178,6 +183,9 @@ func (m *Machine) Start(now time.Time, fx *Effects) {
 		}
 	}
 }
+
+// seqBits leaves room for a million positions a millisecond.
+const seqBits = 20
 
 // dropOrphans reports headers of queues that have no definition. They stay in
 // the store: whoever finds out why can still read them.
