@@ -29,6 +29,12 @@ func (r *Repository) SetMembership(now time.Time, m Membership, fx *Effects) {
 		}
 	}
 	r.publishChannels(now, fx)
+	for _, c := range wasFull {
+		if r.member(c) && !r.IsFull(c) {
+			// What it knew of others is not kept up to date any more; it asks like everybody else.
+			r.Refresh(now, c, false, fx)
+		}
+	}
 	for _, c := range r.Clusters() {
 		if r.IsFull(c) && !slices.Contains(wasFull, c) {
 			r.requestAll(now, c, fx)
@@ -240,8 +246,9 @@ func (r *Repository) targets(now time.Time, cluster string) []target {
 		}
 		t := target{sentKey{cluster, rec.Name}, rec.QMID, rec.QMgr}
 		if r.hasSender(cluster, rec.Name) {
+			// A CLUSSDR to a queue manager that is known not to keep a full repository is a mistake.
 			known[rec.Name] = true
-			if rec.live(now) {
+			if rec.Full && rec.live(now) {
 				manual = append(manual, t)
 			}
 		} else if rec.Full && rec.live(now) {

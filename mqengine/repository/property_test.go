@@ -307,3 +307,38 @@ func TestChannelObjectTakesTheReceiversAttributes(t *testing.T) {
 		t.Errorf("cluster-sender %v", got)
 	}
 }
+
+func TestRolesChange(t *testing.T) {
+	w, qm1, qm2, qm3 := article(t)
+	qm4 := w.add("QM4")
+	qm4.join("QM1", false)
+	qm4.ask("DCQ1")
+	w.settle()
+	// QM3 becomes a full repository, QM2 stops being one.
+	qm3.member.Full = []string{"C1"}
+	qm3.update()
+	qm1.member.Senders = append(qm1.member.Senders, ManualSender{Channel: "TO.QM3", Addr: "QM3(1)", Clusters: []string{"C1"}})
+	qm1.update()
+	w.settle()
+	if qm3.qmgrs() != "QM1* QM2* QM3* QM4" || qm4.qmgrs() != "QM1* QM2* QM3* QM4" {
+		t.Errorf("QM3 knows %s, QM4 %s", qm3.qmgrs(), qm4.qmgrs())
+	}
+	qm2.member.Full = nil
+	qm2.update()
+	w.settle()
+	if qm4.qmgrs() != "QM1* QM2 QM3* QM4" {
+		t.Errorf("QM4 knows %s", qm4.qmgrs())
+	}
+	o := queue("DCQ1", "C1")
+	mustSet(o, "PUT", "DISABLED")
+	qm2.define(o)
+	qm4.define(queue("NEW", "C1"))
+	w.settle()
+	for _, n := range []*node{qm1, qm2, qm3, qm4} {
+		w.want(n, "DCQ1", "QM2:DISABLED QM3:ENABLED")
+	}
+	w.want(qm2, "NEW", "") // no full repository any more, so it has to ask
+	qm2.ask("NEW")
+	w.settle()
+	w.want(qm2, "NEW", "QM4:ENABLED")
+}
