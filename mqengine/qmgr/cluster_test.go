@@ -208,3 +208,33 @@ func TestArrivalAtDisabledInstanceGoesOn(t *testing.T) {
 		t.Errorf("QM3 has %v, QM2 has %v", got, qm2.texts("DCQ1"))
 	}
 }
+
+// Two hosts that are both put-inhibited and do not know it of each other pass a
+// message on, but not for ever.
+func TestMessageDoesNotWanderForEver(t *testing.T) {
+	w := newClusterNet(t)
+	fr, h1, h2 := w.add("FR"), w.add("H1"), w.add("H2")
+	fr.joins(h1, true)
+	for _, n := range []*netNode{h1, h2} {
+		n.joins(fr, false)
+		n.ok("DEFINE QLOCAL(Q) CLUSTER(C1) DEFBIND(NOTFIXED)")
+	}
+	w.pass(time.Minute)
+	h, reason := fr.open("Q", putNotFixed)
+	if reason != mqi.MQRC_NONE {
+		t.Fatal(reason)
+	}
+	for _, n := range []*netNode{h1, h2} {
+		n.cutLinks()
+		w.cut[n.name+">FR"] = true
+	}
+	w.settle()
+	h1.ok("ALTER QLOCAL(Q) PUT(DISABLED)")
+	h2.ok("ALTER QLOCAL(Q) PUT(DISABLED)")
+	fr.put(h, "wanderer", true)
+	w.pass(5 * time.Minute)
+	dead := append(h1.texts("SYSTEM.DEAD.LETTER.QUEUE"), h2.texts("SYSTEM.DEAD.LETTER.QUEUE")...)
+	if !slices.Equal(dead, []string{"wanderer"}) {
+		t.Errorf("dead letters %v; H1 %v H2 %v", dead, h1.texts(sharedTransmitQ), h2.texts(sharedTransmitQ))
+	}
+}
