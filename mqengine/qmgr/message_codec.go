@@ -177,8 +177,8 @@ func decodeHeader(header []byte, words *interner) (*message, error) {
 	msg := &message{addressed: f&headerAddressed != 0, fromCluster: f&headerFromCluster != 0}
 	if f&headerBody != 0 {
 		id, length := r.Uint(), r.Uint()
-		if length > maxBodyLen {
-			return nil, fmt.Errorf("message header: a body of %d bytes", length)
+		if id == 0 || length > maxBodyLen {
+			return nil, fmt.Errorf("message header: body %d of %d bytes", id, length)
 		}
 		msg.body = BodyRef{ID: store.BodyID(id), Len: int(length)}
 	}
@@ -249,7 +249,11 @@ func (msg *message) decodeParts(r *wire.Reader, f uint64, words *interner) {
 }
 
 func decodeProperties(r *wire.Reader, words *interner) []mqi.Property {
-	props := make([]mqi.Property, r.Count(3))
+	n := r.Count(3)
+	if n == 0 {
+		return nil
+	}
+	props := make([]mqi.Property, n)
 	for i := range props {
 		props[i] = mqi.Property{Name: words.intern(r.Bytes()), Type: r.Byte(), Value: r.Bytes()}
 	}
