@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -47,6 +49,7 @@ func scriptParams(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitfor": waitFor,
 			"status":  exitStatus,
+			"hangup":  hangUp,
 		},
 	}
 }
@@ -111,4 +114,16 @@ func scriptCommand(ts *testscript.TestScript, args []string) *exec.Cmd {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	return cmd
+}
+
+// hangUp sends SIGHUP to the process whose number a file holds: hangup FILE.
+func hangUp(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: hangup file")
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
+	ts.Check(err)
+	process, err := os.FindProcess(pid)
+	ts.Check(err)
+	ts.Check(process.Signal(syscall.SIGHUP))
 }

@@ -168,7 +168,11 @@ func (l *loader) queueManager(n *yaml.Node) {
 func (l *loader) hosted(n *yaml.Node) {
 	h := &l.cfg.QueueManager.Hosted
 	l.mapping(n, "hosted",
-		key{"listen", func(v *yaml.Node) { l.address(v, "listen", &h.Listen) }},
+		key{"listen", func(v *yaml.Node) {
+			if v.Value != "none" { // as with strmqm: no other queue manager reaches this one
+				l.address(v, "listen", &h.Listen)
+			}
+		}},
 		key{"mqsc", func(v *yaml.Node) {
 			l.list(v, "mqsc", func(item *yaml.Node) {
 				if file, ok := l.existing(item, "an MQSC file"); ok {

@@ -29,7 +29,7 @@ type (
 		Hosted  *effectiveHosted `yaml:"hosted,omitempty"`
 	}
 	effectiveHosted struct {
-		Listen   string   `yaml:"listen,omitempty"`
+		Listen   string   `yaml:"listen"`
 		MQSC     []string `yaml:"mqsc"`
 		Workload string   `yaml:"workload"`
 	}
@@ -80,7 +80,11 @@ func (c *Config) Print(w io.Writer) error {
 	}
 	if c.QueueManager.Connect == Hosted {
 		h := c.QueueManager.Hosted
-		out.QueueManager.Hosted = &effectiveHosted{Listen: h.Listen, MQSC: orEmpty(h.MQSC), Workload: h.Workload}
+		listen := h.Listen
+		if listen == "" {
+			listen = "none"
+		}
+		out.QueueManager.Hosted = &effectiveHosted{Listen: listen, MQSC: orEmpty(h.MQSC), Workload: h.Workload}
 	}
 	if c.HTTP != nil {
 		h := effectiveHTTP(*c.HTTP)
