@@ -146,14 +146,12 @@ func (d *document) sound(n *yaml.Node, depth int) bool {
 		d.fail(d.at(n), "yaml", "", "a tag (!) has no meaning here")
 		return false
 	}
-	ok := true
 	for _, sub := range n.Content {
-		ok = d.sound(sub, depth+1) && ok
-		if len(d.problems) > maxProblems {
-			break
+		if !d.sound(sub, depth+1) {
+			return false
 		}
 	}
-	return ok
+	return true
 }
 
 // entry is one key with its value.

@@ -38,6 +38,8 @@ func scanFormula(src string) []token {
 			kind, end = tokenSpace, commentEnd(rs, i)
 		case r == '"' || r == '\'' || r == '`':
 			kind, end = tokenString, stringEnd(rs, i)
+		case (r == '$' || r == '&') && i+1 < len(rs) && rs[i+1] == '{':
+			end = i + 2
 		case unicode.IsDigit(r):
 			kind, end = tokenNumber, runWhile(rs, i, inNumber)
 		case inWord(r):
@@ -88,7 +90,7 @@ func stringEnd(rs []rune, i int) int {
 func operatorEnd(rs []rune, i int) int {
 	if i+1 < len(rs) {
 		switch string(rs[i : i+2]) {
-		case "==", "!=", "<=", ">=", "=<", "=>", "<>", "&&", "||", "**", "..", "?.", "??", "&{", "${":
+		case "==", "!=", "<=", ">=", "=<", "=>", "<>", "&&", "||", "**", "..", "?.", "??":
 			return i + 2
 		}
 	}

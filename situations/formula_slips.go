@@ -1,6 +1,7 @@
 package situations
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -86,8 +87,13 @@ func slipAt(toks []token, i int) (s slip, used int, ok bool) {
 		if d, err := time.ParseDuration(t.text); err == nil && d > 0 && !isNumber(t.text) {
 			return say(t.from, t.to, strconv.Itoa(int(d/time.Second)), "%s is not a number; times in a formula are whole seconds", t.text)
 		}
-		if !isNumber(t.text) {
+		switch {
+		case strings.Contains(t.text, ".."):
+			return say(t.from, t.to, "", "a formula has no ranges; compare with both ends")
+		case !isNumber(t.text):
 			return say(t.from, t.to, "", "%s is not a number", t.text)
+		case tooLarge(t.text):
+			return say(t.from, t.to, "", "this number is too large")
 		}
 	case tokenString:
 		if len(t.text) < 2 || t.text[len(t.text)-1] != t.text[0] {
@@ -112,6 +118,10 @@ func operatorSlip(toks []token, i int, say func(int, int, string, string, ...any
 		return nameSlip(toks, i, say)
 	case "“", "”", "„", "‘", "’":
 		return say(t.from, t.to, `"`, "%s is not a quote here; write \"", t.text)
+	case "?", ":":
+		return say(t.from, t.to, "", "a formula has no ? and :; join conditions with and, or, not")
+	case "??", "?.", "**", "^", "..":
+		return say(t.from, t.to, "", "%s has no meaning in a formula", t.text)
 	case ";":
 		return say(t.from, t.to, "", "a formula is one condition; there is nothing for ; to part")
 	}
@@ -173,6 +183,16 @@ func isNumber(s string) bool {
 	}
 	_, err := strconv.ParseInt(s, 0, 64)
 	return err == nil
+}
+
+// tooLarge: a number of MQ has nine digits, so beyond 64 bits it is a slip.
+func tooLarge(s string) bool {
+	s = strings.ReplaceAll(s, "_", "")
+	if _, err := strconv.ParseInt(s, 0, 64); err == nil || !errors.Is(err, strconv.ErrRange) {
+		f, _ := strconv.ParseFloat(s, 64)
+		return f > 1e18
+	}
+	return true
 }
 
 // unbalanced finds the first bracket without a partner.

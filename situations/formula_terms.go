@@ -102,6 +102,10 @@ func (c *compiler) span(n ast.Node) (from, to int) {
 	case *ast.ArrayNode:
 		grow(n.Nodes...)
 		to = c.after(to, ']')
+	case *ast.MemberNode:
+		grow(n.Node, n.Property)
+	case *ast.ChainNode:
+		grow(n.Node)
 	}
 	from = min(max(from, 0), len(c.runes))
 	return from, min(max(to, from), len(c.runes))

@@ -12,6 +12,9 @@ import (
 // availability as the two situations it stands for.
 func Print(rs *RuleSet) []byte {
 	var b bytes.Buffer
+	if len(rs.Situations) == 0 {
+		return []byte("version: 1\nsituations: []\n")
+	}
 	b.WriteString("version: 1\nsituations:\n")
 	for _, s := range rs.Situations {
 		p := printer{&b, s}

@@ -27,6 +27,9 @@ func substitutions(text string) []substitution {
 			break
 		}
 		name := text[i+2 : i+end]
+		if strings.ContainsAny(name, "{$&\n") {
+			continue // the brace that closes belongs to another
+		}
 		s := substitution{from: i, to: i + end + 1, name: name}
 		if text[i] == '&' {
 			s.attr = attributeNamed(tivoliNames[name])
