@@ -1,6 +1,8 @@
 package mqengine
 
 import (
+	"encoding/binary"
+
 	"github.com/situationd/situationd/mqengine/internal/wire"
 	"github.com/situationd/situationd/mqengine/qmgr"
 )
@@ -36,13 +38,28 @@ func readSampleRows(r *wire.Reader) *sampleRows {
 	s := new(sampleRows)
 	s.Revision, s.Full, s.Started = r.Uint(), r.Bool(), r.Int()
 	s.Deleted = readStrings(r)
-	if n := r.Count(10); n > 0 {
+	if n := r.Count(rowMin); n > 0 {
 		s.Queues, s.known = make([]QueueStatus, n), make([]bool, n)
+		parts := newSharedParts()
 		for i := range s.Queues {
-			s.known[i] = readRow(r, &s.Queues[i])
+			s.known[i] = parts.readRow(r, &s.Queues[i])
 		}
 	}
 	return s
+}
+
+// rowMin is the least that a row takes.
+const rowMin = 12
+
+// sharedParts decodes equal parts of rows once: thousands of queues have the
+// same attributes and the same readers, and both are immutable.
+type sharedParts struct {
+	attrs   map[string]*qmgr.QueueAttributes
+	readers map[string][]qmgr.Reader
+}
+
+func newSharedParts() *sharedParts {
+	return &sharedParts{attrs: make(map[string]*qmgr.QueueAttributes), readers: make(map[string][]qmgr.Reader)}
 }
 
 func appendRow(b []byte, q *QueueStatus, known bool) []byte {
@@ -66,22 +83,40 @@ func appendRow(b []byte, q *QueueStatus, known bool) []byte {
 	b = appendReaders(b, q.Readers)
 	b = appendReaders(b, q.OwnOut)
 	if bits&rowAttributes != 0 {
-		b = appendAttributes(b, q.Attributes)
+		b = appendSized(b, func(b []byte) []byte { return appendAttributes(b, q.Attributes) })
 	}
 	return b
 }
 
+// appendSized appends a part with its length before it, so that a reader can
+// compare it as a whole. Most parts are shorter than 128 bytes.
+func appendSized(b []byte, part func([]byte) []byte) []byte {
+	at := len(b)
+	b = part(append(b, 0))
+	n := len(b) - at - 1
+	if n < 0x80 {
+		b[at] = byte(n)
+		return b
+	}
+	var head [10]byte
+	size := binary.PutUvarint(head[:], uint64(n))
+	b = append(b, head[:size-1]...) // room
+	copy(b[at+size:], b[at+1:at+1+n])
+	copy(b[at:], head[:size])
+	return b
+}
+
 // readRow reports whether the client has the attributes already.
-func readRow(r *wire.Reader, q *QueueStatus) (known bool) {
+func (p *sharedParts) readRow(r *wire.Reader, q *QueueStatus) (known bool) {
 	bits := r.Byte()
 	q.MonQ = bits&rowMonQ != 0
 	q.Name, q.Type, q.Base = r.String(), rowType(r.Bytes()), r.String()
 	q.CurDepth, q.Uncom, q.OpProcs = int(r.Int32()), int(r.Int32()), int(r.Int32())
 	q.LGet, q.LPut, q.Oldest = r.Int(), r.Int(), r.Int()
-	q.Readers = readReaders(r)
-	q.OwnOut = readReaders(r)
+	q.Readers = p.readReaders(r)
+	q.OwnOut = p.readReaders(r)
 	if bits&rowAttributes != 0 {
-		q.Attributes = readAttributes(r)
+		q.Attributes = p.readAttributes(r)
 	}
 	return bits&rowKnown != 0
 }
@@ -97,24 +132,42 @@ func rowType(b []byte) string {
 }
 
 func appendReaders(b []byte, list []qmgr.Reader) []byte {
-	b = wire.AppendUint(b, uint64(len(list)))
-	for i := range list {
-		b = wire.AppendString(b, list[i].Tag)
-		b = wire.AppendString(b, list[i].Owner)
+	if len(list) == 0 {
+		return append(b, 0)
 	}
-	return b
+	return appendSized(b, func(b []byte) []byte {
+		b = wire.AppendUint(b, uint64(len(list)))
+		for i := range list {
+			b = wire.AppendString(b, list[i].Tag)
+			b = wire.AppendString(b, list[i].Owner)
+		}
+		return b
+	})
 }
 
-func readReaders(r *wire.Reader) []qmgr.Reader {
-	n := r.Count(2)
-	if n == 0 {
+func (p *sharedParts) readReaders(r *wire.Reader) []qmgr.Reader {
+	part := r.Bytes()
+	if len(part) == 0 {
 		return nil
 	}
-	list := make([]qmgr.Reader, n)
-	for i := range list {
-		list[i] = qmgr.Reader{Tag: r.String(), Owner: r.String()}
+	if list, ok := p.readers[string(part)]; ok {
+		return list
 	}
+	in := wire.NewReader(part)
+	list := make([]qmgr.Reader, in.Count(2))
+	for i := range list {
+		list[i] = qmgr.Reader{Tag: in.String(), Owner: in.String()}
+	}
+	p.fault(r, in)
+	p.readers[string(part)] = list
 	return list
+}
+
+// fault makes a part that is not sound a fault of the whole.
+func (p *sharedParts) fault(r, part *wire.Reader) {
+	if part.Done() != nil {
+		r.Fixed(make([]byte, r.Len()+1))
+	}
 }
 
 // The fields of QueueAttributes by type, in the order in which they travel.
@@ -139,20 +192,27 @@ func appendAttributes(b []byte, a *qmgr.QueueAttributes) []byte {
 	return appendStrings(b, a.Clusters)
 }
 
-func readAttributes(r *wire.Reader) *qmgr.QueueAttributes {
+func (p *sharedParts) readAttributes(r *wire.Reader) *qmgr.QueueAttributes {
+	part := r.Bytes()
+	if a, ok := p.attrs[string(part)]; ok {
+		return a
+	}
+	in := wire.NewReader(part)
 	a := new(qmgr.QueueAttributes)
 	bools, ints, texts := attributeFields(a)
 	for _, v := range bools {
-		*v = r.Bool()
+		*v = in.Bool()
 	}
 	for _, v := range ints {
-		*v = int(r.Int32())
+		*v = int(in.Int32())
 	}
 	for _, v := range texts {
-		*v = r.String()
+		*v = in.String()
 	}
-	a.MonQ = r.String()
-	a.Clusters = readStrings(r)
+	a.MonQ = in.String()
+	a.Clusters = readStrings(in)
+	p.fault(r, in)
+	p.attrs[string(part)] = a
 	return a
 }
 
