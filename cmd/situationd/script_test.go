@@ -35,6 +35,7 @@ func scriptParams(dir string) testscript.Params {
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(e *testscript.Env) error {
 			// A short data folder: the path of a socket has room for 107 bytes.
 			data, err := os.MkdirTemp("", "sit")
