@@ -60,6 +60,7 @@ func AppendFrame(dst []byte, f *Frame, body func(BodyRef) []byte) []byte {
 			dst = wire.AppendBytes(dst, m.Header)
 			dst = wire.AppendBytes(dst, body(m.Body))
 		}
+	default: // heartbeats say nothing
 	}
 	return dst
 }

@@ -65,7 +65,6 @@ type pair struct {
 	put      uint64
 	fail     func(seq uint64, final bool) Outcome
 	sfx, rfx Effects
-	dead     []uint64
 }
 
 func newPair(t tester, p SenderParams, rp ReceiverParams) *pair {

@@ -225,6 +225,7 @@ func (s *Sender) start(now time.Time, fx *Effects) {
 			s.retries, s.addr = 0, 0
 			s.dial(now, fx)
 		}
+	default: // it runs, or is about to
 	}
 }
 

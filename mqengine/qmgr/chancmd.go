@@ -46,8 +46,9 @@ func (m *Machine) startChannel(now time.Time, fx *Effects, name string) mqsc.Res
 		m.runSender(now, fx, s, channel.Start{})
 		fx.Unit.Sync = true
 		return done("AMQ8018I")
+	default:
+		return failed("AMQ9514E", name)
 	}
-	return failed("AMQ9514E", name)
 }
 
 func (m *Machine) stopChannel(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Result {

@@ -68,14 +68,13 @@ func (m *Machine) reallocate(now time.Time, fx *Effects, b *backlog, msg *messag
 	case to.Status == routeLocal && m.admits(to.Queue, msg) == mqi.MQRC_NONE:
 		m.takeMessage(fx, q, msg)
 		msg.targetQ, msg.targetQMgr, msg.channel = "", "", ""
-		m.putMessage(now, fx, nil, to.Queue, msg)
-		return true
+		return m.putMessage(now, fx, nil, to.Queue, msg) == mqi.MQRC_NONE // admitted just now
 	}
 	return false
 }
 
 // rerouteOrphans looks at what waits for channels that nothing defines any more.
-func (m *Machine) rerouteOrphans(now time.Time) {
+func (m *Machine) rerouteOrphans() {
 	ch := &m.cluster.channels
 	for _, k := range sortedBacklogs(ch.backlogs) {
 		if b := ch.backlogs[k]; k.channel != "" && ch.senders[k.channel] == nil && b.ready() {

@@ -41,12 +41,12 @@ const commandQueue = "SYSTEM.CLUSTER.COMMAND.QUEUE"
 const retryUnsent = time.Second
 
 // clusterRecord takes back a record of the cluster or the channels; false: not one of them.
-func (m *Machine) clusterRecord(key string, value []byte) (bool, error) {
+func (m *Machine) clusterRecord(key string, value []byte) bool {
 	if !strings.HasPrefix(key, repository.Prefix) && !strings.HasPrefix(key, channelPrefix) {
-		return false, nil
+		return false
 	}
 	m.cluster.records = append(m.cluster.records, restored{key, slices.Clone(value)})
-	return true, nil
+	return true
 }
 
 // clusterStart runs once at the start, after every object and message is there.
@@ -201,18 +201,18 @@ func (m *Machine) clustersOf(o *object.Object) []string {
 	return nil
 }
 
-// objectChanged is told of every DEFINE, ALTER and DELETE, also of QMGR. old or new may be nil.
-func (m *Machine) objectChanged(now time.Time, fx *Effects, old, new *object.Object) {
+// objectChanged is told of every DEFINE, ALTER and DELETE, also of QMGR. One of the two may be nil.
+func (m *Machine) objectChanged(now time.Time, fx *Effects, was, is *object.Object) {
 	if m.cluster.repo == nil {
 		return
 	}
-	o := new
+	o := is
 	if o == nil {
-		o = old
+		o = was
 	}
 	switch k := o.Kind(); {
 	case k.IsQueue():
-		m.queueChanged(now, fx, o.Name, old, new)
+		m.queueChanged(now, fx, o.Name, was, is)
 	case k == object.ClusRcvr || k == object.ClusSdr || k == object.QMgr:
 		m.membershipChanged(now, fx)
 	case k == object.Namelist:
@@ -231,12 +231,12 @@ func (m *Machine) membershipChanged(now time.Time, fx *Effects) {
 	m.withRepository(now, fx, func(rx *repository.Effects) { m.cluster.repo.SetMembership(now, m.membership(), rx) })
 }
 
-func (m *Machine) queueChanged(now time.Time, fx *Effects, name string, old, new *object.Object) {
-	if len(m.clustersOf(old)) == 0 && len(m.clustersOf(new)) == 0 {
+func (m *Machine) queueChanged(now time.Time, fx *Effects, name string, was, is *object.Object) {
+	if len(m.clustersOf(was)) == 0 && len(m.clustersOf(is)) == 0 {
 		return
 	}
 	m.withRepository(now, fx, func(rx *repository.Effects) {
-		m.cluster.repo.SetQueue(now, name, new, m.clustersOf(new), rx)
+		m.cluster.repo.SetQueue(now, name, is, m.clustersOf(is), rx)
 	})
 }
 
@@ -284,7 +284,7 @@ func (m *Machine) withRepository(now time.Time, fx *Effects, call func(*reposito
 	}
 	if rx.Channels {
 		m.refreshSenders(now)
-		m.rerouteOrphans(now)
+		m.rerouteOrphans()
 		m.clusterChanged(fx)
 	}
 	for _, s := range rx.Sends {

@@ -11,10 +11,9 @@ import (
 )
 
 // row is one record of a status display: its values by keyword. A keyword that
-// is missing shows blank; one in bare shows without brackets.
+// is missing shows what the object has, else blank.
 type row struct {
 	values map[string]string
-	bare   map[string]bool
 	object *object.Object // attributes that the row takes from a definition
 }
 
@@ -228,8 +227,9 @@ func mcaState(s mqi.ChannelStatus) string {
 		return "STOPPED"
 	case mqi.MQCHS_RETRYING:
 		return "NOT RUNNING"
+	default:
+		return "RUNNING"
 	}
-	return "RUNNING"
 }
 
 func channelCounts(v map[string]string, msgs, batches, seq uint64) {

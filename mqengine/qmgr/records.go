@@ -72,12 +72,8 @@ func (m *Machine) RestoreRecord(key string, value []byte) error {
 		return errStarted
 	}
 	if !strings.HasPrefix(key, objectPrefix) {
-		known, err := m.clusterRecord(key, value)
-		if err == nil && !known {
-			err = errors.New("unknown kind of record: a newer release wrote it")
-		}
-		if err != nil {
-			return fmt.Errorf("record %s: %w", key, err)
+		if !m.clusterRecord(key, value) {
+			return fmt.Errorf("record %s: unknown kind of record: a newer release wrote it", key)
 		}
 		return nil
 	}

@@ -102,7 +102,7 @@ func (r *Repository) askedNames(cluster string) []string {
 }
 
 // answered ends the waiting for the names of an answer.
-func (r *Repository) answered(now time.Time, c *Command, fx *Effects) {
+func (r *Repository) answered(c *Command, fx *Effects) {
 	for _, name := range c.Names {
 		k := askKey{c.Cluster, name}
 		a := r.asks[k]

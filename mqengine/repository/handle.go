@@ -28,7 +28,7 @@ func (r *Repository) Receive(now time.Time, payload []byte, fx *Effects) error {
 	}
 	r.reach(now, c.Cluster, fx)
 	if c.Op == OpAnswer {
-		r.answered(now, c, fx)
+		r.answered(c, fx)
 	}
 	return nil
 }

@@ -219,8 +219,8 @@ func (r *Repository) forget(rec *Record, fx *Effects) {
 }
 
 // keep holds a record and writes it.
-func (r *Repository) keep(now time.Time, rec *Record, fx *Effects) (old *Record) {
-	old = r.hold(rec)
+func (r *Repository) keep(now time.Time, rec *Record, fx *Effects) {
+	old := r.hold(rec)
 	fx.Sets = append(fx.Sets, Stored{rec.key().stored(), storeRecord(rec, now)})
 	fx.Changed = append(fx.Changed, rec.subject())
 	if !sameWorkload(old, rec) {
@@ -229,7 +229,6 @@ func (r *Repository) keep(now time.Time, rec *Record, fx *Effects) (old *Record)
 	if rec.Kind == QMgrRecord {
 		fx.Channels = true
 	}
-	return old
 }
 
 // subject is the name whose routes the record is about.

@@ -2,6 +2,7 @@ package repository
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,7 +46,7 @@ func (r *Repository) Hosts(now time.Time, cluster, qmid string) []*Record {
 // QMgrs gives every live channel record of every cluster, sorted.
 func (r *Repository) QMgrs(now time.Time) []*Record {
 	var out []*Record
-	for _, c := range sortedKeys(r.qmgrs, compareStrings) {
+	for _, c := range sortedKeys(r.qmgrs, strings.Compare) {
 		out = append(out, live(now, r.qmgrs[c])...)
 	}
 	return out
@@ -61,7 +62,7 @@ func (r *Repository) Senders() []ManualSender { return r.senders }
 
 // Channel finds a live record by its channel's name; nil if there is none.
 func (r *Repository) Channel(now time.Time, name string) *Record {
-	for _, c := range sortedKeys(r.qmgrs, compareStrings) {
+	for _, c := range sortedKeys(r.qmgrs, strings.Compare) {
 		for _, rec := range r.qmgrs[c] {
 			if rec.Name == name && rec.QMID != r.qmid && rec.live(now) {
 				return rec
@@ -94,16 +95,6 @@ func live(now time.Time, list []*Record) []*Record {
 		return list
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(rec *Record) bool { return !rec.live(now) })
-}
-
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // Instance finds the record of one instance; nil if there is none.

@@ -143,8 +143,9 @@ func statusGroup(x *Candidate) int64 {
 		return 3
 	case mqi.MQCHS_RETRYING:
 		return 2
+	default:
+		return 1
 	}
-	return 1
 }
 
 // keepMax drops whoever has less than the highest value. With exempt, queue
@@ -205,13 +206,13 @@ func (c *choice) local() int {
 
 // notSuspended prefers resumed queue managers; suspended ones are used when nothing else is left.
 func (c *choice) notSuspended() {
-	any := false
+	active := false
 	for i := range c.cands {
-		any = any || c.in(i) && !c.cands[i].Suspended
+		active = active || c.in(i) && !c.cands[i].Suspended
 	}
 	before := c.snapshot()
 	for i := range c.cands {
-		if any && c.in(i) && c.cands[i].Suspended {
+		if active && c.in(i) && c.cands[i].Suspended {
 			c.drop(i)
 		}
 	}

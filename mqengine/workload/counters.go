@@ -56,6 +56,3 @@ func (k *Counters) Reset() {
 		n.factor = 0
 	}
 }
-
-// Forget drops a channel that is gone.
-func (k *Counters) Forget(cluster, channel string) { delete(k.of, counterKey{cluster, channel}) }

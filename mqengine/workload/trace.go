@@ -109,8 +109,9 @@ func shown(step StepName, x *Candidate, value func(*Candidate) int64) string {
 			return "LOCAL"
 		}
 		return x.Status.String()
+	default:
+		return strconv.FormatInt(value(x), 10)
 	}
-	return strconv.FormatInt(value(x), 10)
 }
 
 func yesNo(b bool) string {
