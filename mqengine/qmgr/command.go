@@ -48,8 +48,8 @@ func (m *Machine) command(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Re
 }
 
 // done is a command that was carried out.
-func done(id string, inserts ...string) mqsc.Result {
-	return mqsc.Result{Responses: []mqsc.Response{mqsc.Reply(id, inserts...)}}
+func done(id string) mqsc.Result {
+	return mqsc.Result{Responses: []mqsc.Response{mqsc.Reply(id)}}
 }
 
 // failed is a command that could not be carried out.

@@ -94,8 +94,9 @@ func (m *Machine) routeArrival(now time.Time, fx *Effects, name string, fromClus
 		return res, res.Reason
 	case routeWait:
 		return res, mqi.MQRC_CLUSTER_RESOLUTION_ERROR
+	default:
+		return res, mqi.MQRC_NONE
 	}
-	return res, mqi.MQRC_NONE
 }
 
 // decided is the destination as a route, if nothing is left to choose.

@@ -77,6 +77,7 @@ func (v *move) stop(reason mqi.Reason) {
 	case mqi.MQRC_CLUSTER_PUT_INHIBITED, mqi.MQRC_NO_DESTINATIONS_AVAILABLE, mqi.MQRC_UNKNOWN_OBJECT_NAME,
 		mqi.MQRC_CLUSTER_RESOLUTION_ERROR, mqi.MQRC_PUT_INHIBITED:
 		v.res.Stopped = stoppedNoInstance
+	default:
 	}
 }
 

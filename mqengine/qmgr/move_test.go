@@ -261,3 +261,12 @@ func TestMoveIsBounded(t *testing.T) {
 	check(t, "the rest", res.Bound, 10)
 	check(t, "more", res.More, false)
 }
+
+func TestDisplayQueueWithInstances(t *testing.T) {
+	t.Parallel()
+	_, qm2, _ := stranded(t, 0, "")
+	got := qm2.show("DISPLAY QUEUE(DCQ1) CLUSINFO TYPE CLUSQMGR", "TYPE", "CLUSQMGR")
+	check(t, "our own and every instance", got, "QLOCAL\nQCLUSTER QM2\nQCLUSTER QM3")
+	check(t, "only instances", qm2.show("DISPLAY QUEUE(DCQ1) TYPE(QCLUSTER) CLUSQMGR", "TYPE", "CLUSQMGR"), "QCLUSTER QM2\nQCLUSTER QM3")
+	check(t, "without CLUSINFO", qm2.show("DISPLAY QUEUE(DCQ1)", "TYPE"), "QLOCAL")
+}

@@ -69,13 +69,11 @@ func (m *Machine) deleteQueue(now time.Time, fx *Effects, q *queue) {
 }
 
 // purge removes every message, also those of units of work, which forget them.
-func (m *Machine) purge(fx *Effects, q *queue) (n int) {
+func (m *Machine) purge(fx *Effects, q *queue) {
 	for msg := q.next(headOfQueue); msg != nil; msg = q.next(headOfQueue) {
 		fx.Unit.Sync = fx.Unit.Sync || msg.stored
 		m.removeMessage(fx, q, msg)
-		n++
 	}
-	return n
 }
 
 // linkAlias makes the base of a clustered alias know it, for their samples.

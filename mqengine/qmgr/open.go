@@ -140,6 +140,7 @@ func (m *Machine) openLocal(h *handle, q *queue, od *mqi.OD) mqi.Reason {
 			return mqi.MQRC_ALIAS_BASE_Q_TYPE_ERROR
 		}
 		h.queue = base
+	default: // a local queue
 	}
 	if h.has(mqi.MQOO_OUTPUT) {
 		h.dest = destination{name: q.name, bind: bindOption(h.options), addressed: od.ObjectQMgrName != "", local: h.queue}

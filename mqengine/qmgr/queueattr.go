@@ -63,6 +63,7 @@ func attributesOf(o *object.Object, names func(namelist string) []string) *queue
 		a.target = o.Str("TARGET")
 	case object.QRemote:
 		a.rname, a.rqmname, a.xmitq = o.Str("RNAME"), o.Str("RQMNAME"), o.Str("XMITQ")
+	default: // no other kind is a queue
 	}
 	return a
 }

@@ -102,8 +102,9 @@ func (m *Machine) resolveOutput(r resolving, name, qmgr string, bind bindType) (
 		return m.resolveAlias(r, d, q)
 	case object.QRemote:
 		return m.resolveDefinition(r, d, q)
+	default:
+		return d, mqi.MQRC_Q_TYPE_ERROR
 	}
-	return d, mqi.MQRC_Q_TYPE_ERROR
 }
 
 // qmgrAlias is the queue-manager alias of that name: a QREMOTE without RNAME.
@@ -154,8 +155,9 @@ func (m *Machine) resolveAlias(r resolving, d destination, alias *queue) (destin
 		return m.resolveLocal(r, d, base)
 	case object.QRemote:
 		return m.resolveDefinition(r, d, base)
+	default:
+		return d, mqi.MQRC_ALIAS_BASE_Q_TYPE_ERROR
 	}
-	return d, mqi.MQRC_ALIAS_BASE_Q_TYPE_ERROR
 }
 
 // resolveDefinition: a local definition of a remote queue.
@@ -195,6 +197,7 @@ func (m *Machine) resolveRemote(r resolving, d destination, xmitQ string) (desti
 		return d, r.wait()
 	case routeTransmit, routeLocal:
 		return d.fix(res), mqi.MQRC_NONE
+	case routeFailed:
 	}
 	if m.limits.defXmitQ == "" {
 		return d, res.Reason
@@ -240,6 +243,7 @@ func (m *Machine) resolveCluster(r resolving, d destination) (destination, mqi.R
 		return d, r.wait()
 	case routeFailed:
 		return d, res.Reason
+	default:
 	}
 	if d.bind == bindAsQDef {
 		d.bind = res.DefBind
@@ -275,6 +279,7 @@ func (m *Machine) target(now time.Time, fx *Effects, d *destination, md *mqi.MD)
 		return res, res.Reason
 	case routeWait:
 		return res, mqi.MQRC_CLUSTER_RESOLUTION_ERROR
+	default:
 	}
 	if inGroup {
 		d.groupID, d.groupRoute = md.GroupId, res

@@ -83,6 +83,7 @@ func (m *Machine) monitored(q *queue) bool {
 		return !m.limits.monQNone
 	case monInherit:
 		return m.limits.monQ
+	default:
+		return false
 	}
-	return false
 }

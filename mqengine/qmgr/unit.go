@@ -246,6 +246,7 @@ func (m *Machine) takeMessage(fx *Effects, q *queue, msg *message) {
 		q.uncommitted--
 	case msgGot:
 		q.uncommitted--
+	case msgFree: // it would be on no queue
 	}
 	if msg.stored {
 		fx.Unit.DeleteMessage(q.number, msg.seq)
