@@ -23,6 +23,9 @@ var (
 // parseDuration reads 90s, 5m, 1h30m, 100ms or 2d.
 func parseDuration(s string) (time.Duration, *mistake) {
 	s = strings.TrimSpace(s)
+	if s == "" {
+		return 0, wrongDuration(s)
+	}
 	if plainNumber.MatchString(s) {
 		return 0, &mistake{s + " has no unit", fmt.Sprintf("write %ss or %sm", s, s)}
 	}
