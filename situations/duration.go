@@ -61,6 +61,9 @@ func wrongDuration(s string) *mistake {
 		if m[2] == "ms" {
 			unit = "ms"
 		}
+		if m[1]+unit == s { // well written, and beyond what a duration can be
+			return &mistake{s + " is longer than 999 days", ""}
+		}
 		return &mistake{s + " is not a duration", "write " + m[1] + unit}
 	}
 	if s == "" {

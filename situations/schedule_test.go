@@ -91,7 +91,7 @@ func TestDurations(t *testing.T) {
 	}
 	badOnes := map[string]string{
 		"5": "write 5s or 5m", "5 m": "write 5m", "5min": "write 5m", "5 minutes": "write 5m", "5M": "write 5m",
-		"3 sec": "write 3s", "x": "write 90s, 5m or 1h30m", "": "write 90s, 5m or 1h30m", "-5m": "", "9999999h": "write 90s, 5m or 1h30m", "99999999999d": "",
+		"3 sec": "write 3s", "x": "write 90s, 5m or 1h30m", "": "write 90s, 5m or 1h30m", "-5m": "", "9999999h": "", "99999999999d": "",
 	}
 	for s, help := range badOnes {
 		_, bad := parseDuration(s)
