@@ -1,0 +1,314 @@
+package enginetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/situationd/situationd/mqengine/channel"
+	"github.com/situationd/situationd/mqengine/qmgr"
+)
+
+// inFlightMax is how many frames may be on their way in one direction: a window
+// of four batches with what belongs to it is far less.
+const inFlightMax = 64
+
+// network carries frames between nodes: in order, late, or not at all.
+type network struct {
+	s     *sim
+	links []*link // open ones, oldest first
+	ends  map[endKey]*linkEnd
+	down  map[pair]bool // no traffic between the two
+	doubt map[string]*doubt
+}
+
+type endKey struct {
+	node *node
+	link qmgr.LinkID
+}
+
+type pair struct{ a, b *node }
+
+func pairOf(a, b *node) pair {
+	if a.name > b.name {
+		a, b = b, a
+	}
+	return pair{a, b}
+}
+
+// link is one connection.
+type link struct {
+	ends   [2]*linkEnd
+	broken bool // nothing more is sent
+	loud   bool // both ends learn of it although nothing goes through
+}
+
+// linkEnd is one side of it: what is on its way to that side.
+type linkEnd struct {
+	l      *link
+	side   int
+	node   *node
+	id     qmgr.LinkID
+	queue  []arrival
+	last   time.Time
+	closed bool // this side was told, or said itself, that the link is gone
+	name   string
+}
+
+// arrival is a frame, or the news that the link is gone.
+type arrival struct {
+	at   time.Time
+	data []byte
+	down string
+}
+
+// doubt is what a sending channel does not know yet.
+type doubt struct {
+	sent, confirmed uint64
+	open            bool // a link broke while sent was ahead
+}
+
+func (w *network) init(s *sim) {
+	w.s, w.ends, w.down, w.doubt = s, map[endKey]*linkEnd{}, map[pair]bool{}, map[string]*doubt{}
+}
+
+func (e *linkEnd) other() *linkEnd { return e.l.ends[1-e.side] }
+
+// dial connects, or fails, after a while.
+func (w *network) dial(n *node, d qmgr.Dial) {
+	w.s.note(n, "dial", uint64(d.Link))
+	n.later(w.delay(), func() {
+		i := slices.IndexFunc(w.s.nodes, func(to *node) bool { return to.addr == d.Addr })
+		if i < 0 || !w.s.nodes[i].up || w.down[pairOf(n, w.s.nodes[i])] {
+			n.step(qmgr.LinkDown{Link: d.Link, Reason: "connection refused"})
+			return
+		}
+		to := w.s.nodes[i]
+		to.lastLink++
+		l := &link{}
+		l.ends[0] = &linkEnd{l: l, side: 0, node: n, id: d.Link, last: w.s.now}
+		l.ends[1] = &linkEnd{l: l, side: 1, node: to, id: ^qmgr.LinkID(0) - to.lastLink, last: w.s.now}
+		w.links = append(w.links, l)
+		w.ends[endKey{n, d.Link}], w.ends[endKey{to, l.ends[1].id}] = l.ends[0], l.ends[1]
+		w.s.printf("%s connects to %s", n.name, to.name)
+		to.step(qmgr.LinkAccepted{Link: l.ends[1].id, Remote: n.addr})
+		if n.up {
+			n.step(qmgr.LinkUp{Link: d.Link})
+		}
+	})
+}
+
+func (w *network) delay() time.Duration { return w.s.between(w.s.cfg.wireMin, w.s.cfg.wireMax) }
+
+// send puts a frame on its way.
+func (w *network) send(n *node, f outFrame) {
+	w.s.counts.Frames++
+	e := w.ends[endKey{n, f.link}]
+	if e == nil || e.l.broken {
+		return
+	}
+	w.watchSent(e, f.frame)
+	to := e.other()
+	w.arrive(to, arrival{data: f.data})
+	if len(to.queue) > inFlightMax {
+		w.s.fail("%d frames are on their way from %s to %s: the window has no bound", len(to.queue), n.name, to.node.name)
+	}
+}
+
+// arrive plans the arrival of something at one end, behind all before it.
+func (w *network) arrive(to *linkEnd, a arrival) {
+	a.at = w.s.now.Add(w.delay())
+	if a.at.Before(to.last) {
+		a.at = to.last
+	}
+	to.last = a.at
+	to.queue = append(to.queue, a)
+	w.s.at(a.at, func() { w.deliver(to) })
+}
+
+// deliver hands over what is due at one end, unless the network stands still.
+func (w *network) deliver(to *linkEnd) {
+	if to.closed || !to.node.up || w.down[pairOf(to.node, to.other().node)] && !to.l.loud {
+		return
+	}
+	for len(to.queue) > 0 && !to.queue[0].at.After(w.s.now) && !to.closed && to.node.up {
+		a := to.queue[0]
+		to.queue = to.queue[1:]
+		if a.down != "" {
+			w.told(to, a.down)
+			return
+		}
+		w.hand(to, a.data)
+	}
+}
+
+func (w *network) hand(to *linkEnd, data []byte) {
+	n := to.node
+	f, err := channel.DecodeFrame(data, channel.DefaultLimits(), n.newBody)
+	if err != nil {
+		w.s.fail("%s cannot read a frame: %v", n.name, err)
+		return
+	}
+	w.s.note(n, "frame", uint64(to.id))
+	w.s.noteBytes(data)
+	if w.s.text != nil {
+		w.s.printf("%s <- %s %s seq %d, %d messages, batch %d", n.name, to.other().node.name, frameName(f.Kind), f.Seq, len(f.Messages), f.Batch)
+	}
+	w.watchReceived(to, f)
+	n.step(qmgr.LinkFrame{Link: to.id, Frame: f})
+}
+
+// told ends a link for one side.
+func (w *network) told(e *linkEnd, reason string) {
+	w.forget(e)
+	w.s.note(e.node, "down", uint64(e.id))
+	e.node.step(qmgr.LinkDown{Link: e.id, Reason: reason})
+}
+
+// forget takes one side off the link; the link ends with the second.
+func (w *network) forget(e *linkEnd) {
+	e.closed, e.queue = true, nil
+	delete(w.ends, endKey{e.node, e.id})
+	if e.other().closed {
+		w.links = slices.DeleteFunc(w.links, func(l *link) bool { return l == e.l })
+	}
+}
+
+// close is an orderly end by one side: what it sent before arrives.
+func (w *network) close(n *node, id qmgr.LinkID) {
+	e := w.ends[endKey{n, id}]
+	if e == nil {
+		return
+	}
+	w.watchBroken(e.l)
+	e.l.broken = true
+	w.forget(e)
+	if !e.other().closed {
+		w.arrive(e.other(), arrival{down: "closed by the other end"})
+	}
+}
+
+// breakLink loses what is on its way, from some frame on, and tells both ends.
+func (w *network) breakLink(l *link, reason string, loud bool) {
+	w.watchBroken(l)
+	l.broken, l.loud = true, loud
+	for _, e := range l.ends {
+		if e.closed {
+			continue
+		}
+		e.queue = e.queue[:w.s.rng.IntN(len(e.queue)+1)]
+		if !e.node.up {
+			w.forget(e)
+			continue
+		}
+		w.arrive(e, arrival{down: reason})
+	}
+}
+
+// crashed takes a node off the network.
+func (w *network) crashed(n *node) {
+	for _, l := range slices.Clone(w.links) {
+		if l.ends[0].node == n || l.ends[1].node == n {
+			w.breakLink(l, "connection reset", false)
+		}
+	}
+}
+
+// cut separates two nodes. Links break, or only stand still.
+func (w *network) cut(a, b *node, stall bool) {
+	p := pairOf(a, b)
+	if w.down[p] {
+		return
+	}
+	w.down[p] = true
+	w.s.note(a, "cut"+b.name)
+	w.s.printf("cut between %s and %s, stall %v", a.name, b.name, stall)
+	if stall {
+		w.s.counts.Stalls++
+		return
+	}
+	w.s.counts.Cuts++
+	for _, l := range slices.Clone(w.links) {
+		if pairOf(l.ends[0].node, l.ends[1].node) == p {
+			w.breakLink(l, "network is unreachable", true)
+		}
+	}
+}
+
+// heal joins them again; what stood still goes on.
+func (w *network) heal(a, b *node) {
+	p := pairOf(a, b)
+	if !w.down[p] {
+		return
+	}
+	w.s.note(a, "heal"+b.name)
+	w.s.printf("healed between %s and %s", a.name, b.name)
+	delete(w.down, p)
+	for _, l := range w.links {
+		if pairOf(l.ends[0].node, l.ends[1].node) == p {
+			for _, e := range l.ends {
+				w.s.after(w.delay(), func() { w.deliver(e) })
+			}
+		}
+	}
+}
+
+// watchSent follows the sequence numbers of a sending channel.
+func (w *network) watchSent(e *linkEnd, f *channel.Frame) {
+	switch f.Kind {
+	case channel.FrameHello:
+		e.name = e.node.name + " " + f.Channel
+	case channel.FrameBatch:
+		d := w.doubtOf(e.name)
+		for i := range f.Messages {
+			d.sent = max(d.sent, f.Messages[i].Seq)
+		}
+	}
+}
+
+func (w *network) watchReceived(to *linkEnd, f *channel.Frame) {
+	if to.side != 0 || to.name == "" {
+		return
+	}
+	d := w.doubtOf(to.name)
+	switch f.Kind {
+	case channel.FrameAccept:
+		if d.open {
+			w.s.counts.InDoubt++
+			if f.Seq >= d.sent {
+				w.s.counts.InDoubtCommitted++
+			} else {
+				w.s.counts.InDoubtResent++
+			}
+			w.s.printf("%s: in doubt up to %d, the partner has %d", to.name, d.sent, f.Seq)
+		}
+		*d = doubt{sent: f.Seq, confirmed: f.Seq}
+	case channel.FrameConfirm:
+		d.confirmed = max(d.confirmed, f.Seq)
+	}
+}
+
+// watchBroken notes a window that nobody confirmed.
+func (w *network) watchBroken(l *link) {
+	if name := l.ends[0].name; !l.broken && name != "" {
+		if d := w.doubtOf(name); d.sent > d.confirmed {
+			d.open = true
+		}
+	}
+}
+
+func (w *network) doubtOf(name string) *doubt {
+	d := w.doubt[name]
+	if d == nil {
+		d = &doubt{}
+		w.doubt[name] = d
+	}
+	return d
+}
+
+func frameName(k channel.FrameKind) string {
+	names := [...]string{"?", "hello", "accept", "refuse", "batch", "confirm", "heartbeat", "heartbeat ack", "close"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return names[0]
+}
