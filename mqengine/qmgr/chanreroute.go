@@ -28,8 +28,15 @@ func (m *Machine) reallocateSome(now time.Time, fx *Effects) {
 			continue
 		}
 		left := rerouteStep
+		withdrawn := m.cluster.repo.Withdrawn(b.key.channel)
 		for _, msg := range b.all() {
-			if !b.waits(msg) || msg.bind != bindNotFixed || msg.addressed || msg.payload != nil || msg.targetQMgr != "" {
+			if !b.waits(msg) {
+				continue
+			}
+			if msg.bind != bindNotFixed || msg.addressed || msg.payload != nil || msg.targetQMgr != "" {
+				if withdrawn {
+					m.strand(now, fx, b.key.queue, msg)
+				}
 				continue
 			}
 			if left == 0 {
@@ -48,11 +55,29 @@ func (m *Machine) inTrouble(now time.Time, name string) bool {
 	if name == "" {
 		return false
 	}
-	if s := m.cluster.channels.senders[name]; s != nil {
-		return !reachable(s.machine.Status())
+	status := m.senderStatus(name)
+	if !reachable(status) {
+		return true
 	}
 	def, _ := m.senderDefinition(now, name)
-	return def == nil
+	return def == nil && status == mqi.MQCHS_INACTIVE
+}
+
+// strand ends the wait of a bound message whose channel was withdrawn from the
+// cluster: as in MQ it goes to the dead-letter queue, if there is one. A
+// command for a repository that is gone has no purpose any more.
+func (m *Machine) strand(now time.Time, fx *Effects, q *queue, msg *message) {
+	if msg.payload != nil {
+		m.removeMessage(fx, q, msg)
+		return
+	}
+	m.takeMessage(fx, q, msg)
+	if m.deadLetter(now, fx, msg, mqi.MQFB_BIND_OPEN_CLUSRCVR_DEL) == mqi.MQRC_NONE {
+		return
+	}
+	if reason := m.putMessage(now, fx, nil, q, msg); reason != mqi.MQRC_NONE {
+		logf(fx, "AMQ9511E", "Messages cannot be put to queue '%s', reason %s.", q.name, reason)
+	}
 }
 
 // reallocate sends one waiting message another way if there is a better one.
@@ -74,10 +99,14 @@ func (m *Machine) reallocate(now time.Time, fx *Effects, b *backlog, msg *messag
 }
 
 // rerouteOrphans looks at what waits for channels that nothing defines any more.
-func (m *Machine) rerouteOrphans() {
+func (m *Machine) rerouteOrphans(now time.Time) {
 	ch := &m.cluster.channels
 	for _, k := range sortedBacklogs(ch.backlogs) {
-		if b := ch.backlogs[k]; k.channel != "" && ch.senders[k.channel] == nil && b.ready() {
+		b := ch.backlogs[k]
+		if k.channel == "" || !b.ready() {
+			continue
+		}
+		if def, _ := m.senderDefinition(now, k.channel); def == nil {
 			m.rerouteLater(b)
 		}
 	}

@@ -284,7 +284,7 @@ func (m *Machine) withRepository(now time.Time, fx *Effects, call func(*reposito
 	}
 	if rx.Channels {
 		m.refreshSenders(now)
-		m.rerouteOrphans()
+		m.rerouteOrphans(now)
 		m.clusterChanged(fx)
 	}
 	for _, s := range rx.Sends {

@@ -273,3 +273,18 @@ func TestLeaveTheCluster(t *testing.T) {
 		t.Errorf("QM1 knows %q, QM3's log %q", got, qm3.log)
 	}
 }
+
+// What is bound to a queue manager that leaves the cluster has nowhere to go.
+func TestBoundMessagesOfAQueueManagerThatLeft(t *testing.T) {
+	w, qm1, qm2, qm3 := articleNet(t)
+	qm1.ok("STOP CHANNEL(TO.QM3)")
+	qm1.connect()
+	r := qm1.call(OpenReq{OD: mqi.OD{ObjectName: "DCQ1", ObjectQMgrName: "QM3"}, Options: mqi.MQOO_OUTPUT})
+	qm1.put(r.Result.(OpenResult).Handle, "bound", true)
+	qm3.ok("ALTER CHANNEL(TO.QM3) CHLTYPE(CLUSRCVR) CLUSTER(' ')")
+	w.pass(time.Second)
+	if got := qm1.texts("SYSTEM.DEAD.LETTER.QUEUE"); !slices.Equal(got, []string{"bound"}) {
+		t.Errorf("dead letters %v, still waiting %v", got, qm1.texts(sharedTransmitQ))
+	}
+	_ = qm2
+}

@@ -105,3 +105,18 @@ func (r *Repository) Instance(cluster, name, qmid string) *Record {
 	}
 	return rec
 }
+
+// Withdrawn reports whether a channel of that name was in a cluster and was
+// taken out by its owner, or by RESET CLUSTER.
+func (r *Repository) Withdrawn(name string) bool {
+	gone := false
+	for k, rec := range r.records {
+		if k.kind == QMgrRecord && k.name == name {
+			if !rec.Deleted {
+				return false
+			}
+			gone = true
+		}
+	}
+	return gone
+}
