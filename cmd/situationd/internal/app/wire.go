@@ -48,7 +48,7 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 		return err
 	}
 	a.runner, err = situations.New(situations.Options{
-		QMgr: a.qmgr, Source: a.samples, Store: a.state, Sink: a.engine, Rules: rules,
+		QMgr: a.qmgr, Source: a.samples, Store: a.state, Sink: sink{a}, Rules: rules,
 		Logger: a.logger.Named("situations"),
 	})
 	if err != nil {
