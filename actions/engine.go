@@ -26,6 +26,7 @@ type Stored struct {
 	Intents []StoredIntent // in the order in which they were decided
 	Claims  []Claim
 	Raised  map[Target]time.Time
+	Budget  []time.Time // acts of the last minute, oldest first
 }
 
 // StoredIntent is an intent of the outbox with its progress.
@@ -40,11 +41,12 @@ type Update struct {
 	Finished  []string            // intents that leave the outbox
 	Claims    []Claim
 	Unclaimed []Claim // Target and Attr are set
-	Raised    map[Target]time.Time
+	Raised    map[Target]time.Time // the zero time deletes
+	Budget    []time.Time          // nil: as before
 }
 
 func (u *Update) empty() bool {
-	return len(u.Progress)+len(u.Finished)+len(u.Claims)+len(u.Unclaimed)+len(u.Raised) == 0
+	return len(u.Progress)+len(u.Finished)+len(u.Claims)+len(u.Unclaimed)+len(u.Raised) == 0 && u.Budget == nil
 }
 
 // Store keeps the outbox, claims and dwell times over restarts. The runner's
@@ -105,6 +107,7 @@ type Engine struct {
 	raised   map[Target]time.Time
 	unsaved  map[Target]bool // raised entries to store
 	finished []string        // intents to take out of the outbox
+	changed  map[*entry]bool // progress to store that no worker stores
 	view     view
 	budget   budget
 	jobs     map[Target]*Job
@@ -151,15 +154,15 @@ func New(opt Options) (*Engine, error) {
 		opt: opt, log: opt.Logger,
 		heavy: make(chan struct{}, maxHeavy), wake: make(chan struct{}, 1),
 		entries: map[string]*entry{}, targets: map[Target]*target{}, claims: NewClaims(stored.Claims),
-		raised: stored.Raised, unsaved: map[Target]bool{},
-		budget: budget{most: opt.Budget}, jobs: map[Target]*Job{}, shown: map[string]publication{},
+		raised: stored.Raised, unsaved: map[Target]bool{}, changed: map[*entry]bool{},
+		budget: budget{most: opt.Budget, taken: stored.Budget}, jobs: map[Target]*Job{}, shown: map[string]publication{},
 		stats: newCounters(),
 	}
 	if e.raised == nil {
 		e.raised = map[Target]time.Time{}
 	}
 	for i := range stored.Intents {
-		e.add(&entry{in: stored.Intents[i].Intent, p: stored.Intents[i].Progress})
+		e.admit(&entry{in: stored.Intents[i].Intent, p: stored.Intents[i].Progress})
 	}
 	for i := range stored.Claims {
 		e.targetOf(stored.Claims[i].Target)
@@ -334,7 +337,14 @@ func (e *Engine) dispatch(in *situations.Intent, now time.Time) {
 	if _, ok := e.entries[in.ID]; ok {
 		return // the runner tells again what the outbox holds already
 	}
-	en := &entry{in: *in, after: e.view.taken}
+	e.admit(&entry{in: *in, after: e.view.taken})
+	e.kick(e.targetOf(Target{QMgr: in.Key.QMgr, Queue: in.Key.Queue}), now)
+}
+
+// admit takes an intent in and ends those that it replaces. A restart does it
+// again with all that the outbox holds, in the same order.
+func (e *Engine) admit(en *entry) {
+	in := &en.in
 	tg := e.targetOf(Target{QMgr: in.Key.QMgr, Queue: in.Key.Queue})
 	for _, old := range tg.entries {
 		if old.superseded != "" {
@@ -342,7 +352,7 @@ func (e *Engine) dispatch(in *situations.Intent, now time.Time) {
 		}
 		switch {
 		case old.in.Key == in.Key && in.Edge == situations.EdgeRepeat:
-			if old.busy() {
+			if old.busy() && en.p.untouched() {
 				// The same actions are still under way: doing them again is what they do.
 				e.finished = append(e.finished, in.ID)
 				return
@@ -356,7 +366,6 @@ func (e *Engine) dispatch(in *situations.Intent, now time.Time) {
 		}
 	}
 	e.add(en)
-	e.kick(tg, now)
 }
 
 // supersede ends an entry: at once if nothing of it runs, else when its worker
@@ -381,7 +390,7 @@ func (e *Engine) remove(en *entry) {
 
 // dirty says that something waits to be stored besides what a worker stores itself.
 func (e *Engine) dirty() bool {
-	return len(e.claims.dirty) > 0 || len(e.finished) > 0 || len(e.unsaved) > 0
+	return len(e.claims.dirty) > 0 || len(e.finished) > 0 || len(e.unsaved) > 0 || len(e.changed) > 0
 }
 
 // save stores everything that changed, with the progress of the given entries,
@@ -400,9 +409,14 @@ func (e *Engine) save(entries ...*entry) error {
 		}
 		clear(e.unsaved)
 	}
+	u.Budget = e.budget.flush()
+	for en := range e.changed {
+		entries = append(entries, en)
+	}
+	clear(e.changed)
 	for _, en := range entries {
-		if slices.Contains(u.Finished, en.in.ID) {
-			continue
+		if e.entries[en.in.ID] != en {
+			continue // over meanwhile
 		}
 		if u.Progress == nil {
 			u.Progress = make(map[string]Progress, len(entries))
@@ -424,6 +438,10 @@ func (e *Engine) save(entries ...*entry) error {
 		e.unsaved[t] = true
 	}
 	e.claims.redo(u.Claims, u.Unclaimed)
+	for _, en := range entries {
+		e.changed[en] = true
+	}
+	e.budget.dirty = e.budget.dirty || u.Budget != nil
 	e.stats.storeErrors++
 	e.mu.Unlock()
 	e.log.Error("state could not be stored", "error", err)

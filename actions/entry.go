@@ -35,6 +35,9 @@ type Progress struct {
 	Moved   int       `json:"moved,omitempty"` // messages, by all runs of this intent
 }
 
+// untouched says that nothing was begun.
+func (p *Progress) untouched() bool { return p.Next == 0 && p.Attempt == 0 }
+
 func (p Progress) clone() Progress {
 	p.Lowered = append([]Lowered(nil), p.Lowered...)
 	if p.Flight != nil {
@@ -147,7 +150,7 @@ func (en *entry) inherit(old *entry) {
 			en.p.Lowered = append(en.p.Lowered, l)
 		}
 	}
-	en.p.Moved = old.p.Moved
+	en.p.Moved += old.p.Moved
 }
 
 // id names an action of the intent in the journal; its attempts share it.

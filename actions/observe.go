@@ -102,7 +102,7 @@ func (e *Engine) judge(tg *target, obs *situations.Observation) {
 	if !obs.At.After(tg.changed) || !obs.At.After(tg.program) || tg.altering() {
 		return
 	}
-	ours := tg.program.After(tg.judged)
+	ours := !tg.program.IsZero() && !tg.program.Before(tg.judged)
 	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
 		if value, ok := current(&row, attr); ok {
 			e.claims.observe(tg.Target, attr, value, ours)
@@ -123,6 +123,9 @@ func (e *Engine) gone(tg *target) {
 	for _, en := range tg.entries {
 		if en.superseded == "" {
 			en.supersede("the queue is gone")
+		}
+		if !en.running {
+			en.p.Flight = nil // nothing is left to see what became of it
 		}
 	}
 	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
@@ -151,22 +154,32 @@ func (e *Engine) forget(tg *target) {
 
 // fallback looks after a standing lowering: see lonely.
 func (e *Engine) fallback(tg *target, en *entry, obs *situations.Observation) {
-	if len(en.p.Lowered) == 0 || en.superseded != "" || tg.altering() || !obs.At.After(tg.changed) {
+	if len(en.p.Lowered) == 0 || en.p.Flight != nil && !en.p.Flight.Moving || en.superseded != "" || tg.altering() || !obs.At.After(tg.changed) {
 		return
 	}
 	row, ok := rowOf(obs, tg.Queue)
 	if !ok {
 		return
 	}
-	en.p.Lowered = slices.DeleteFunc(en.p.Lowered, func(l Lowered) bool {
+	for _, l := range slices.Clone(en.p.Lowered) {
 		value, ok := current(&row, l.main().Attr)
-		return ok && value != l.main().After // somebody else's now
-	})
+		switch {
+		case !ok || value == l.main().After || en.running:
+			continue
+		case en.putBack && en.failure != "" && value == l.main().Before:
+			e.deferAgain(en, l.Action) // our putting back worked, though it looked as if it had not
+		default: // somebody else's now
+			en.p.Lowered = slices.DeleteFunc(en.p.Lowered, func(x Lowered) bool { return x.Action == l.Action })
+		}
+		e.changed[en] = true
+	}
 	alone := slices.ContainsFunc(en.p.Lowered, func(l Lowered) bool {
 		return nobody(&row, leverOf(&en.in.Actions[l.Action], e.opt.V6))
 	})
 	if en.lone.step(obs.At, alone, place(&row, obs.QMID), en.in.Interval) && !e.opt.Observe {
-		en.putBack = true
+		if !en.putBack {
+			en.putBack, en.retryAt = true, time.Time{}
+		}
 		if en.interrupt != nil {
 			en.interrupt()
 		}

@@ -20,6 +20,11 @@ func (e *Engine) putBack(s *step) {
 		return // a raising goes on without the journal, so this does not happen
 	}
 	if err := e.alter(s); err != nil {
+		if !unavailable(err) {
+			e.mu.Lock()
+			e.rose(s.tg.Target, time.Now())
+			e.mu.Unlock()
+		}
 		e.failed(s, err)
 		return
 	}
@@ -29,19 +34,18 @@ func (e *Engine) putBack(s *step) {
 	e.mu.Unlock()
 	e.journal(s, resultDone, "no other instance of the queue could be chosen")
 	e.mu.Lock()
-	e.deferAgain(s.en)
+	e.deferAgain(s.en, s.index)
 	e.mu.Unlock()
 	e.save(s.en)
 }
 
 // deferAgain puts an intent back before the lowering that was taken back: it is
 // held, and decided again on every sample. The lock is held.
-func (e *Engine) deferAgain(en *entry) {
-	l := en.p.Lowered[0]
-	en.p.Lowered = slices.Delete(en.p.Lowered, 0, 1)
+func (e *Engine) deferAgain(en *entry, index int) {
+	en.p.Lowered = slices.DeleteFunc(en.p.Lowered, func(l Lowered) bool { return l.Action == index })
 	en.putBack = len(en.p.Lowered) > 0
 	en.lone = lonely{}
-	en.p.Next = min(en.p.Next, l.Action)
+	en.p.Next = min(en.p.Next, index)
 	en.p.Attempt, en.p.Tries, en.p.Flight, en.reported, en.failure = 0, 0, nil, "", ""
 	en.retryAt, en.move = time.Time{}, moveMemory{}
 }

@@ -97,7 +97,7 @@ func (e *Engine) adopt(s *step) {
 	e.mu.Lock()
 	e.altered(s, time.Now())
 	if guard {
-		e.deferAgain(s.en)
+		e.deferAgain(s.en, s.index)
 	} else {
 		e.advance(s.en)
 	}

@@ -28,6 +28,8 @@ func (e *Engine) set(s *step) {
 	e.mu.Lock()
 	if err == nil {
 		e.altered(s, now)
+	} else if s.d.Kind == kindRaising && !unavailable(err) {
+		e.rose(s.tg.Target, now) // it may have been made all the same
 	}
 	if guarded && err == nil {
 		// Shown until the others must have seen the lowered instance itself.
@@ -66,6 +68,9 @@ func (e *Engine) alter(s *step) error {
 		queue, typ := s.tg.Queue, s.row.Type
 		if onBase {
 			queue, typ = s.row.Base, "QLOCAL"
+		}
+		if s.en.p.Tries > 0 && e.readBack(ctx, queue, typ, attrs, values) == nil {
+			continue // the attempt before worked, though it looked as if it had not
 		}
 		if err := e.opt.Manager.Set(ctx, queue, typ, values); err != nil {
 			return err
@@ -141,12 +146,17 @@ func (e *Engine) altered(s *step, now time.Time) {
 	}
 	switch s.d.Kind {
 	case kindRaising:
-		e.raised[s.tg.Target] = now.UTC()
-		e.unsaved[s.tg.Target] = true
+		e.rose(s.tg.Target, now)
 	case kindLowering:
 		if a := s.action(); attrOf(a.Verb) != "" && !a.AllowLast && s.d.Changes[0].Attr == attrOf(a.Verb) {
 			s.en.p.Lowered = append(s.en.p.Lowered, Lowered{Action: s.index, Changes: s.d.Changes, At: now.UTC()})
 			s.en.lone = lonely{}
 		}
 	}
+}
+
+// rose starts the dwell time of a target. The lock is held.
+func (e *Engine) rose(t Target, now time.Time) {
+	e.raised[t] = now.UTC()
+	e.unsaved[t] = true
 }

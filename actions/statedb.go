@@ -46,6 +46,7 @@ var (
 	bucketLedger   = []byte("ledger")
 	bucketAlerts   = []byte("alerts")
 	keyVersion     = []byte("version")
+	keyBudget      = []byte("budget")
 	keyAlerts      = []byte("sent")
 )
 
@@ -217,6 +218,11 @@ func (db *DB) LoadActions() (Stored, error) {
 		if err := loadOutbox(tx, &out); err != nil {
 			return err
 		}
+		if data := tx.Bucket(bucketMeta).Get(keyBudget); data != nil {
+			if err := json.Unmarshal(data, &out.Budget); err != nil {
+				return fmt.Errorf("budget: %w: %w", ErrDamaged, err)
+			}
+		}
 		err := tx.Bucket(bucketClaims).ForEach(func(k, v []byte) error {
 			var c Claim
 			if err := json.Unmarshal(v, &c); err != nil {
@@ -306,6 +312,11 @@ func (db *DB) SaveActions(u Update) error {
 		}
 		for _, c := range u.Unclaimed {
 			if err := claims.Delete(claimID(&c)); err != nil {
+				return err
+			}
+		}
+		if u.Budget != nil {
+			if err := putJSON(tx.Bucket(bucketMeta), keyBudget, u.Budget); err != nil {
 				return err
 			}
 		}

@@ -70,12 +70,13 @@ func (e *Engine) next(tg *target, now time.Time) *step {
 
 func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 	switch {
+	case en.p.Flight != nil && !e.stopping:
+		// Also of an intent that is over: what it changed must be known before the next.
+		return e.nextFlight(tg, en, now)
 	case en.superseded != "" || en.finished():
 		return &step{kind: stepRemove, index: en.p.Next}
-	case e.stopping:
+	case e.stopping || now.Before(en.retryAt):
 		return nil
-	case en.p.Flight != nil:
-		return e.nextFlight(tg, en, now)
 	case en.putBack && len(en.p.Lowered) > 0:
 		l := en.p.Lowered[0]
 		f := e.facts(tg, en, &en.in.Actions[l.Action], now)
@@ -83,8 +84,6 @@ func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 			return nil
 		}
 		return &step{kind: stepPutBack, index: l.Action, row: f.Row}
-	case now.Before(en.retryAt):
-		return nil
 	}
 	if en.action() == nil {
 		return e.nextWatch(tg, en, now)

@@ -40,6 +40,7 @@ type world struct {
 	setErrs  int // the next so many alters fail
 	lostSets int // the next so many alters work, but say that they failed
 	setTakes time.Duration
+	trouble  time.Time // when a change last failed
 	busy     int
 	sets     []setCall
 	onSet    func(setCall)
@@ -100,6 +101,7 @@ func newWorld(t testing.TB) *world {
 		gate: &gate{left: -1},
 	}
 	w.mover = &fakeMover{w: w}
+	w.programs.w = w
 	w.started, w.connect = time.Now(), time.Now()
 	return w
 }
@@ -259,6 +261,20 @@ func (w *world) results() []string {
 	return out
 }
 
+// enter notes that something is being done to the queue; nothing else may be.
+func (w *world) enter() (leave func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy++; w.busy > 1 {
+		w.t.Error("two things at once on one queue")
+	}
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.busy--
+	}
+}
+
 type fakeManager struct {
 	w *world
 	g *gate
@@ -266,11 +282,8 @@ type fakeManager struct {
 
 func (m *fakeManager) Set(ctx context.Context, queue, typ string, values []Value) error {
 	w := m.w
+	defer w.enter()()
 	w.mu.Lock()
-	w.busy++
-	if w.busy > 1 {
-		w.t.Error("two changes of one queue at once")
-	}
 	takes := w.setTakes
 	w.mu.Unlock()
 	if takes > 0 {
@@ -281,7 +294,8 @@ func (m *fakeManager) Set(ctx context.Context, queue, typ string, values []Value
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.busy--
+	sent := w.trouble
+	w.trouble = time.Now()
 	if err := m.g.pass(); err != nil {
 		return err
 	}
@@ -304,15 +318,17 @@ func (m *fakeManager) Set(ctx context.Context, queue, typ string, values []Value
 		w.lostSets--
 		return errors.New("2009 after the command was sent")
 	}
+	w.trouble = sent
 	return nil
 }
 
 func (m *fakeManager) ReadBack(_ context.Context, _, _ string, attrs []string) ([]Value, error) {
-	if err := m.g.pass(); err != nil {
-		return nil, err
-	}
 	m.w.mu.Lock()
 	defer m.w.mu.Unlock()
+	if err := m.g.pass(); err != nil {
+		m.w.trouble = time.Now()
+		return nil, err
+	}
 	var out []Value
 	for _, a := range attrs {
 		out = append(out, Value{Attr: a, Value: m.w.values[a]})
@@ -374,6 +390,7 @@ type memStore struct {
 	progress map[string][]byte
 	claims   map[string]Claim
 	raised   map[Target]time.Time
+	budget   []time.Time
 	bad      bool
 }
 
@@ -395,7 +412,7 @@ func (s *memStore) add(in situations.Intent) {
 func (s *memStore) LoadActions() (Stored, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := Stored{Raised: map[Target]time.Time{}}
+	out := Stored{Raised: map[Target]time.Time{}, Budget: append([]time.Time(nil), s.budget...)}
 	for _, id := range s.order {
 		data, ok := s.intents[id]
 		if !ok {
@@ -445,6 +462,9 @@ func (s *memStore) SaveActions(u Update) error {
 	for _, c := range u.Unclaimed {
 		delete(s.claims, string(claimID(&c)))
 	}
+	if u.Budget != nil {
+		s.budget = u.Budget
+	}
 	for t, at := range u.Raised {
 		if at.IsZero() {
 			delete(s.raised, t)
@@ -468,6 +488,7 @@ func (s gatedStore) SaveActions(u Update) error {
 }
 
 type fakePrograms struct {
+	w     *world
 	mu    sync.Mutex
 	takes time.Duration
 	exit  []int // of the next runs; then 0
@@ -477,6 +498,7 @@ type fakePrograms struct {
 }
 
 func (p *fakePrograms) Run(ctx context.Context, prog Program, started func(Process)) Ended {
+	defer p.w.enter()()
 	p.mu.Lock()
 	p.runs = append(p.runs, prog.Args)
 	exit := 0
@@ -542,6 +564,7 @@ type fakeMover struct {
 
 func (m *fakeMover) Move(ctx context.Context, o Order, started func() error, progress func(Moved)) Moved {
 	w := m.w
+	defer w.enter()()
 	w.mu.Lock()
 	m.runs++
 	m.orders = append(m.orders, o)
