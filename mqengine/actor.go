@@ -87,7 +87,7 @@ func (a *actor) run() {
 // a moment at least, so that a deadline that does not move cannot spin.
 func (a *actor) arm(timer *time.Timer, ticked bool) {
 	at := a.machine.NextDeadline()
-	if at.Equal(a.armed) && !at.IsZero() {
+	if at.Equal(a.armed) {
 		return
 	}
 	a.armed = at

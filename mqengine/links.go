@@ -31,6 +31,7 @@ type links struct {
 	mailbox  *mailbox
 	numbers  *bodyNumbers
 	log      func(id, format string, args ...any)
+	patience time.Duration // with a link that says nothing
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
@@ -86,18 +87,29 @@ func (l *links) accept() {
 		}
 		l.wg.Go(func() {
 			// A stranger is refused by the first Receive, before the machine hears of it.
-			frame, err := link.Receive()
+			frame, err := firstFrame(link, l.patience)
 			if err == nil && l.mailbox.post(item{event: qmgr.LinkAccepted{Link: id, Remote: link.RemoteAddr()}}) {
 				l.read(id, link, frame)
 				return
 			}
 			l.forget(id)
-			if err != nil && !errors.Is(err, io.EOF) {
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, transport.ErrClosed) {
 				l.log("AMQ9207E", "The data received from %s is not valid: %v", link.RemoteAddr(), err)
 			}
 			l.closeLink(link)
 		})
 	}
+}
+
+// firstFrame is Receive with a limit to the wait: a link that says nothing is closed.
+func firstFrame(link transport.Link, patience time.Duration) ([]byte, error) {
+	closed := make(chan error, 1)
+	timer := time.AfterFunc(patience, func() { closed <- link.Close() })
+	frame, err := link.Receive()
+	if !timer.Stop() {
+		return nil, errors.Join(fmt.Errorf("nothing was said for %v", patience), <-closed)
+	}
+	return frame, err
 }
 
 func (l *links) accepted(link transport.Link) (qmgr.LinkID, bool) {

@@ -3,6 +3,7 @@ package mqengine
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/situationd/situationd/mqengine/transport"
 )
@@ -13,6 +14,7 @@ const localsMax = 4096
 // locals is the socket of local applications: a listener and a goroutine per connection.
 type locals struct {
 	listener transport.Listener // nil: no socket
+	patience time.Duration      // with a connection that says nothing
 	wg       sync.WaitGroup
 
 	mu     sync.Mutex

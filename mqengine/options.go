@@ -38,7 +38,14 @@ type Options struct {
 	// Reserve is how many bytes of disk stay free; below it puts get 2056. 0 is
 	// the store's default, a negative value is none.
 	Reserve int64
+
+	// helloWait is how long a new link or local connection may stay silent.
+	helloWait time.Duration
 }
+
+// defaultHelloWait is long enough for a busy host, and short enough that silent
+// strangers do not use up all connections.
+const defaultHelloWait = 10 * time.Second
 
 // NoListener as Options.Listen starts no listener.
 const NoListener = "none"
@@ -52,6 +59,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.BodyBudget == 0 {
 		o.BodyBudget = DefaultBodyBudget
+	}
+	if o.helloWait == 0 {
+		o.helloWait = defaultHelloWait
 	}
 	if o.Listen == NoListener {
 		o.Listen = ""

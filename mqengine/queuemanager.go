@@ -118,6 +118,7 @@ func assemble(ctx context.Context, o Options) (_ *QueueManager, err error) {
 	q.links = newLinks(o.Network, network, q.mailbox, &q.numbers)
 	q.links.log = q.say
 	q.locals = newLocals(local)
+	q.links.patience, q.locals.patience = o.helloWait, o.helloWait
 	return q, nil
 }
 

@@ -53,7 +53,7 @@ func (q *QueueManager) serve(link transport.Link) {
 
 // greet reads the hello and answers it. The machine knows the connection from here on.
 func (s *session) greet() error {
-	frame, err := s.link.Receive()
+	frame, err := firstFrame(s.link, s.qm.locals.patience)
 	if err != nil {
 		return err
 	}

@@ -233,3 +233,24 @@ func TestSession_SlowClient_HoldsNobody(t *testing.T) {
 		return err == nil && strings.Contains(string(log), "does not read its answers")
 	})
 }
+
+// Who connects and says nothing is ended after a while, at the socket and at the listener.
+func TestSession_Silent_Ended(t *testing.T) {
+	t.Parallel()
+	_, folder := startFolder(t, dataFolder(t))
+	if err := End(testContext(t), folder, "QM1", true); err != nil {
+		t.Fatal(err)
+	}
+	q, err := Start(testContext(t), Options{Name: "QM1", Folder: folder, Listen: "127.0.0.1:0", helloWait: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = q.Stop(context.Background()) })
+	wantEnd(t, rawDial(t, folder))
+	link, err := transport.TCP(channelLinks()).Dial(testContext(t), q.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	wantEnd(t, link)
+}
