@@ -31,6 +31,9 @@ type crew struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 	flow *flow
+	// patient is the context of calls. It does not end with the work: a call that was
+	// begun is waited for, so that its fate is known.
+	patient context.Context
 }
 
 // flow counts answered puts and gets. Putters hold back while more than most bodies wait.
@@ -40,7 +43,7 @@ type flow struct {
 }
 
 func newCrew(t *testing.T, b *book, f *flow) *crew {
-	c := &crew{t: t, book: b, flow: f}
+	c := &crew{t: t, book: b, flow: f, patient: context.Background()}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	t.Cleanup(func() {
 		c.stop()
@@ -72,14 +75,20 @@ func (c *crew) work(m *proctest.QMgr, tag string, session func(mqengine.Conn) er
 }
 
 func (c *crew) connected(m *proctest.QMgr, tag string, session func(mqengine.Conn) error) error {
-	// Not the crew's context: a call that was begun is waited for, so that its fate is known.
-	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
-	defer cancel()
-	conn, err := m.Dial(ctx, tag)
+	conn, err := m.Dial(c.patient, tag)
 	if err != nil {
 		return err
 	}
-	return errors.Join(session(conn), conn.Disconnect(ctx))
+	return errors.Join(session(conn), conn.Disconnect(c.patient))
+}
+
+// once runs an application until stop or until its queue manager is killed.
+func (c *crew) once(m *proctest.QMgr, tag string, session func(mqengine.Conn) error) {
+	c.wg.Go(func() {
+		if err := c.connected(m, tag, session); err != nil && !gone(err) {
+			c.t.Errorf("%s: %v", tag, err)
+		}
+	})
 }
 
 // stopNow ends the work and waits for it.
@@ -117,11 +126,11 @@ func (p *putter) next() string {
 }
 
 func (p *putter) session(conn mqengine.Conn) error {
-	out, _, err := conn.Open(context.Background(), mqi.OD{ObjectName: p.queue}, mqi.MQOO_OUTPUT)
+	out, _, err := conn.Open(p.patient, mqi.OD{ObjectName: p.queue}, mqi.MQOO_OUTPUT)
 	if err != nil {
 		return err
 	}
-	log, _, err := conn.Open(context.Background(), mqi.OD{ObjectName: putLog}, mqi.MQOO_OUTPUT)
+	log, _, err := conn.Open(p.patient, mqi.OD{ObjectName: putLog}, mqi.MQOO_OUTPUT)
 	for err == nil && p.ctx.Err() == nil {
 		p.hold()
 		if p.plain {
@@ -200,11 +209,11 @@ type getter struct {
 }
 
 func (g *getter) session(conn mqengine.Conn) error {
-	in, _, err := conn.Open(context.Background(), mqi.OD{ObjectName: g.queue}, mqi.MQOO_INPUT_SHARED)
+	in, _, err := conn.Open(g.patient, mqi.OD{ObjectName: g.queue}, mqi.MQOO_INPUT_SHARED)
 	if err != nil {
 		return err
 	}
-	log, _, err := conn.Open(context.Background(), mqi.OD{ObjectName: readLog}, mqi.MQOO_OUTPUT)
+	log, _, err := conn.Open(g.patient, mqi.OD{ObjectName: readLog}, mqi.MQOO_OUTPUT)
 	for err == nil && g.ctx.Err() == nil {
 		err = g.getUnit(conn, in, log)
 	}
