@@ -37,7 +37,6 @@ type Link struct {
 	connected time.Time
 	lastErr   error
 	lost      chan struct{} // closed when conn was given up
-	closed    bool
 }
 
 // LinkOptions of a Link. All are required.

@@ -27,7 +27,6 @@ type cluster struct {
 	dir     string // the data folder
 	qm1     *mqengine.QueueManager
 	daemons map[string]*app.App
-	conns   []mqengine.Conn
 	wait    sync.WaitGroup
 	stop    context.CancelFunc
 
