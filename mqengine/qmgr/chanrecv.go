@@ -231,5 +231,23 @@ func (r *receiver) Deliver(cm *channel.Message, final bool) (channel.Outcome, mq
 			return channel.Delivered, reason
 		}
 	}
+	if cluster && m.deliverHere(r.now, r.out, msg) == mqi.MQRC_NONE {
+		return channel.Delivered, reason
+	}
 	return channel.Refused, reason
+}
+
+// deliverHere puts a message that is not fixed to the queue's own instance
+// although the algorithm would have none, because it prefers instances of a
+// higher rank that take nothing. The other end of it is a channel that stops, and
+// with it the news that those instances are back: for ever, if they wait in the
+// same channel.
+func (m *Machine) deliverHere(now time.Time, fx *Effects, msg *message) mqi.Reason {
+	q := m.localBase(msg.targetQ)
+	if msg.targetQMgr != "" || q == nil || !m.catalog.queues[msg.targetQ].attr.put {
+		return mqi.MQRC_UNKNOWN_OBJECT_NAME
+	}
+	own := *msg
+	own.targetQ, own.targetQMgr, own.channel = "", "", ""
+	return m.putMessage(now, fx, nil, q, &own)
 }
