@@ -2,6 +2,7 @@ package mqengine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -36,7 +37,7 @@ var _ Conn = (*client)(nil)
 func newClient(p port) *client { return &client{port: p, objects: make(map[Handle]string)} }
 
 func (c *client) Open(ctx context.Context, od mqi.OD, options int32) (Handle, qmgr.OpenResult, error) {
-	rep, err := c.do(ctx, "MQOPEN", od.ObjectName, qmgr.OpenReq{OD: od, Options: options}, nil)
+	rep, err := c.do(ctx, "MQOPEN", od.ObjectName, qmgr.OpenReq{OD: od, Options: options})
 	if err != nil {
 		return 0, qmgr.OpenResult{}, err
 	}
@@ -51,7 +52,7 @@ func (c *client) Open(ctx context.Context, od mqi.OD, options int32) (Handle, qm
 }
 
 func (c *client) Close(ctx context.Context, h Handle, options int32) error {
-	_, err := c.do(ctx, "MQCLOSE", c.object(h), qmgr.CloseReq{Handle: h, Options: options}, nil)
+	_, err := c.do(ctx, "MQCLOSE", c.object(h), qmgr.CloseReq{Handle: h, Options: options})
 	if err == nil {
 		c.mu.Lock()
 		delete(c.objects, h)
@@ -104,17 +105,17 @@ func (c *client) Get(ctx context.Context, h Handle, md mqi.MD, gmo mqi.GMO) (*Me
 }
 
 func (c *client) Commit(ctx context.Context) error {
-	_, err := c.do(ctx, "MQCMIT", "", qmgr.CommitReq{}, nil)
+	_, err := c.do(ctx, "MQCMIT", "", qmgr.CommitReq{})
 	return err
 }
 
 func (c *client) Back(ctx context.Context) error {
-	_, err := c.do(ctx, "MQBACK", "", qmgr.BackReq{}, nil)
+	_, err := c.do(ctx, "MQBACK", "", qmgr.BackReq{})
 	return err
 }
 
 func (c *client) Command(ctx context.Context, cmd *mqsc.Command) (mqsc.Result, error) {
-	rep, err := c.do(ctx, "MQSC", cmd.Name, qmgr.CommandReq{Command: cmd}, nil)
+	rep, err := c.do(ctx, "MQSC", cmd.Name, qmgr.CommandReq{Command: cmd})
 	if err != nil {
 		return mqsc.Result{}, err
 	}
@@ -126,7 +127,7 @@ func (c *client) Command(ctx context.Context, cmd *mqsc.Command) (mqsc.Result, e
 }
 
 func (c *client) Move(ctx context.Context, req qmgr.MoveReq) (*qmgr.MoveResult, error) {
-	rep, err := c.do(ctx, "MOVE", req.From, req, nil)
+	rep, err := c.do(ctx, "MOVE", req.From, req)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (c *client) Move(ctx context.Context, req qmgr.MoveReq) (*qmgr.MoveResult, 
 }
 
 func (c *client) Instances(ctx context.Context, req qmgr.InstancesReq) (*qmgr.InstancesResult, error) {
-	rep, err := c.do(ctx, "INSTANCES", "", req, nil)
+	rep, err := c.do(ctx, "INSTANCES", "", req)
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +166,8 @@ func (c *client) Disconnect(ctx context.Context) error {
 }
 
 // do is a round trip whose failed answer is an error.
-func (c *client) do(ctx context.Context, op, object string, req qmgr.Request, body []byte) (reply, error) {
-	rep, err := c.roundTrip(ctx, req, body)
+func (c *client) do(ctx context.Context, op, object string, req qmgr.Request) (reply, error) {
+	rep, err := c.roundTrip(ctx, req, nil)
 	return rep, callError(op, object, &rep, err)
 }
 
@@ -184,7 +185,8 @@ func callError(op, object string, rep *reply, err error) error {
 		}
 		return &mqi.Error{CompCode: rep.compCode, Reason: rep.reason, Op: op, Object: object, Detail: rep.detail}
 	}
-	if lost, ok := err.(*mqi.Error); ok {
+	var lost *mqi.Error
+	if errors.As(err, &lost) {
 		e := *lost
 		e.Op, e.Object = op, object
 		return &e

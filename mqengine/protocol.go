@@ -77,8 +77,8 @@ type refusal struct {
 	Text   string
 }
 
-func (h *hello) append(b []byte) []byte {
-	b = append(b, byte(kindHello))
+func (h *hello) encode() []byte {
+	b := []byte{byte(kindHello)}
 	b = wire.AppendUint(b, uint64(h.Version))
 	b = wire.AppendString(b, h.QMgr)
 	b = wire.AppendString(b, h.Tag)
@@ -101,15 +101,15 @@ func decodeHello(frame []byte) (hello, error) {
 	return h, nil
 }
 
-func (w *welcome) append(b []byte) []byte {
-	b = append(b, byte(kindWelcome))
+func (w *welcome) encode() []byte {
+	b := []byte{byte(kindWelcome)}
 	b = wire.AppendUint(b, uint64(w.Version))
 	b = wire.AppendString(b, w.QMgr)
 	return wire.AppendString(b, w.QMID)
 }
 
-func (f *refusal) append(b []byte) []byte {
-	b = append(b, byte(kindRefuse))
+func (f *refusal) encode() []byte {
+	b := []byte{byte(kindRefuse)}
 	b = wire.AppendInt(b, int64(f.Reason))
 	return wire.AppendString(b, f.Text)
 }

@@ -225,16 +225,16 @@ func TestChanges_RoundTrip(t *testing.T) {
 func TestHello_RoundTrip(t *testing.T) {
 	t.Parallel()
 	h := hello{Version: 1, QMgr: "QM1", Tag: "app", Owner: "token"}
-	got, err := decodeHello(append(h.append(nil), "a later version's addition"...))
+	got, err := decodeHello(append(h.encode(), "a later version's addition"...))
 	if err != nil || got != h {
 		t.Errorf("hello %+v, %v", got, err)
 	}
 	w := welcome{Version: 1, QMgr: "QM1", QMID: "QM1_2026"}
-	if got, err := decodeWelcome(w.append(nil)); err != nil || got != w {
+	if got, err := decodeWelcome(w.encode()); err != nil || got != w {
 		t.Errorf("welcome %+v, %v", got, err)
 	}
 	f := refusal{Reason: mqi.MQRC_Q_MGR_NAME_ERROR, Text: "no"}
-	if _, err := decodeWelcome(f.append(nil)); mqi.ReasonOf(err) != f.Reason {
+	if _, err := decodeWelcome(f.encode()); mqi.ReasonOf(err) != f.Reason {
 		t.Errorf("refusal gives %v", err)
 	}
 }

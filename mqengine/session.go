@@ -63,7 +63,7 @@ func (s *session) greet() error {
 	}
 	refuse := func(r mqi.Reason, format string, args ...any) error {
 		f := refusal{Reason: r, Text: fmt.Sprintf(format, args...)}
-		return errors.Join(io.EOF, s.link.Send(f.append(nil)))
+		return errors.Join(io.EOF, s.link.Send(f.encode()))
 	}
 	if h.Version != ProtocolVersion {
 		return refuse(mqi.MQRC_Q_MGR_NOT_AVAILABLE, "the queue manager speaks version %d of the local protocol, the application version %d", ProtocolVersion, h.Version)
@@ -75,7 +75,7 @@ func (s *session) greet() error {
 		return refuse(mqi.ReasonOf(err), "the queue manager takes no more connections")
 	}
 	w := welcome{Version: ProtocolVersion, QMgr: s.qm.name, QMID: s.qm.qmid}
-	if err := s.link.Send(w.append(nil)); err != nil {
+	if err := s.link.Send(w.encode()); err != nil {
 		s.qm.sinks.remove(s.id)
 		return err
 	}
@@ -141,7 +141,13 @@ func (s *session) handle(c *clientCall) error {
 		err := s.answer(reply{tag: c.tag})
 		s.qm.end(nil)
 		return err
+	default: // the machine's
+		return s.call(c)
 	}
+}
+
+// call posts what the machine answers.
+func (s *session) call(c *clientCall) error {
 	if s.outstanding.Add(1) > maxOutstanding {
 		return fmt.Errorf("process %s has more than %d calls outstanding", s.who(), maxOutstanding)
 	}

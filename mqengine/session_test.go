@@ -20,7 +20,7 @@ func rawLink(t *testing.T, folder string) transport.Link {
 	t.Helper()
 	link := rawDial(t, folder)
 	h := hello{Version: ProtocolVersion, Tag: "raw"}
-	if err := link.Send(h.append(nil)); err != nil {
+	if err := link.Send(h.encode()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := link.Receive(); err != nil {
@@ -63,7 +63,7 @@ func TestSession_Malformed_Ended(t *testing.T) {
 		"empty":        {},
 		"short":        {byte(kindPut), 1, 1, 2, 3},
 		"bad command":  append([]byte{byte(kindCommand), 1, 9}, "NONSENSE!"...),
-		"second hello": (&hello{Version: 1}).append(nil),
+		"second hello": (&hello{Version: 1}).encode(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			link := rawLink(t, folder)
@@ -101,7 +101,7 @@ func TestSession_Hello_Refused(t *testing.T) {
 	}
 	link := rawDial(t, folder)
 	h := hello{Version: 99, Tag: "later"}
-	if err := link.Send(h.append(nil)); err != nil {
+	if err := link.Send(h.encode()); err != nil {
 		t.Fatal(err)
 	}
 	frame, err := link.Receive()

@@ -82,7 +82,7 @@ func dialError(name string, err error) error {
 // greetServer says hello and begins to read.
 func greetServer(link transport.Link, name string, appl qmgr.Appl) (*socketPort, error) {
 	h := hello{Version: ProtocolVersion, QMgr: name, Tag: appl.Tag, Owner: appl.Owner}
-	err := link.Send(h.append(nil))
+	err := link.Send(h.encode())
 	var frame []byte
 	if err == nil {
 		frame, err = link.Receive()
