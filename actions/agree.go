@@ -48,9 +48,7 @@ func (e *Engine) agree(s *step) bool {
 		delete(e.shown, queue)
 	}
 	s.en.holds = []Hold{{Code: HoldPeers, Text: why}}
-	if e.view.good != nil {
-		s.en.freshAfter = e.view.good.At
-	}
+	s.en.pause = e.view.taken
 	e.refund(s)
 	report := s.en.reported != string(HoldPeers)
 	s.en.reported = string(HoldPeers)

@@ -40,7 +40,7 @@ type Update struct {
 	Progress  map[string]Progress // by intent ID
 	Finished  []string            // intents that leave the outbox
 	Claims    []Claim
-	Unclaimed []Claim // Target and Attr are set
+	Unclaimed []Claim              // Target and Attr are set
 	Raised    map[Target]time.Time // the zero time deletes
 	Budget    []time.Time          // nil: as before
 }

@@ -68,9 +68,11 @@ type entry struct {
 	retryAt    time.Time
 	// freshAfter: only a sample asked for later counts (after a program ran, or the queue manager was lost).
 	freshAfter time.Time
-	lone       lonely
-	putBack    bool
-	move       moveMemory
+	// pause is how many samples were taken when the peers said no: they are asked again after the next.
+	pause   uint64
+	lone    lonely
+	putBack bool
+	move    moveMemory
 }
 
 // moveMemory keeps what the last run of moving messages found, so that a queue

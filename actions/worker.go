@@ -75,7 +75,7 @@ func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 		return e.nextFlight(tg, en, now)
 	case en.superseded != "" || en.finished():
 		return &step{kind: stepRemove, index: en.p.Next}
-	case e.stopping || now.Before(en.retryAt):
+	case e.stopping || now.Before(en.retryAt) || en.pause > 0 && e.view.taken <= en.pause:
 		return nil
 	case en.putBack && len(en.p.Lowered) > 0:
 		l := en.p.Lowered[0]
