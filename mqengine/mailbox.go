@@ -100,6 +100,9 @@ func (m *mailbox) take(into []item) []item {
 		m.items = m.items[:rest]
 		m.signal()
 	}
+	if m.closed {
+		m.signal() // the token of the close may have been the one that led here
+	}
 	m.room.Broadcast()
 	return into
 }

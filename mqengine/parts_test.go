@@ -119,6 +119,28 @@ func TestBodyTable_Missing_Error(t *testing.T) {
 	}
 }
 
+// A close that comes while the token of a post is not taken yet still wakes the actor.
+func TestMailbox_CloseIsNeverMissed(t *testing.T) {
+	t.Parallel()
+	m := newMailbox()
+	if !m.post(item{event: qmgr.Tick{}}) {
+		t.Fatal("an open mailbox refused an event")
+	}
+	m.close()
+	<-m.wake
+	if got := m.take(nil); len(got) != 1 {
+		t.Fatalf("took %d events, want 1", len(got))
+	}
+	select {
+	case <-m.wake:
+	default:
+		t.Error("nothing wakes the actor after the last event: it would never see the close")
+	}
+	if !m.finished() {
+		t.Error("a closed and empty mailbox is not finished")
+	}
+}
+
 // A full mailbox makes posters wait, and a turn takes a bounded part of it in order.
 func TestMailbox_Full_PostersWait(t *testing.T) {
 	t.Parallel()
