@@ -144,8 +144,6 @@ func (p *localPort) deliver(rep reply) {
 	}
 }
 
-func (p *localPort) flush() {}
-
 func (p *localPort) lost(err error) {
 	p.calls.fail(err)
 	p.cancel()

@@ -39,7 +39,6 @@ type QueueManager struct {
 	errorLog  *errorLog
 
 	// The releasing goroutine's own.
-	busy    []sink
 	changes []Change
 
 	ending   chan struct{} // closed by the first end

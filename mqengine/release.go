@@ -9,9 +9,7 @@ import (
 // sink is one application's connection as the release sees it. Its methods run
 // in the releasing goroutine and must not block.
 type sink interface {
-	// deliver takes one answer; flush tells that the turn has no more for it.
 	deliver(rep reply)
-	flush()
 	// lost tells that the queue manager is gone; nothing follows.
 	lost(err error)
 }
@@ -86,13 +84,7 @@ func (q *QueueManager) release(t *turn, err error) {
 				result: r.Result, body: t.bodies[i],
 			})
 		}
-		q.markBusy(k)
 	}
-	for i, k := range q.busy {
-		k.flush()
-		q.busy[i] = nil
-	}
-	q.busy = q.busy[:0]
 	if err == nil {
 		q.links.carryOut(t)
 		q.errorLog.write(t.fx.Log)
@@ -103,16 +95,6 @@ func (q *QueueManager) release(t *turn, err error) {
 	if t.fx.Ended && err == nil {
 		q.end(nil)
 	}
-}
-
-// markBusy notes a sink for the flush. Answers to one connection mostly come in a row.
-func (q *QueueManager) markBusy(k sink) {
-	for i := len(q.busy) - 1; i >= 0 && i >= len(q.busy)-4; i-- {
-		if q.busy[i] == k {
-			return
-		}
-	}
-	q.busy = append(q.busy, k)
 }
 
 // publish makes the touched queues' states visible and tells the watchers what changed.

@@ -254,8 +254,6 @@ func (s *session) deliver(rep reply) {
 	}
 }
 
-func (s *session) flush() {}
-
 func (s *session) lost(error) { s.breakOff(nil) }
 
 // breakOff ends the connection from the releasing goroutine, which must not
