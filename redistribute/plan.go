@@ -8,8 +8,8 @@ import (
 
 // Rules say what a run may do.
 type Rules struct {
-	// Lever is by what the rule takes the instance out of the balancing: put, rank,
-	// priority, or blank. V6 is the workload order before MQ 8.
+	// Lever is the attribute by which the rule takes the instance out of the
+	// balancing: PUT, CLWLRANK, CLWLPRTY, or blank. V6 is the workload order before MQ 8.
 	Lever string
 	V6    bool
 	// EvenIfBound also moves messages of a queue whose binding cannot be seen, and
@@ -107,7 +107,7 @@ func refusal(rules Rules, s State) *End {
 
 // needsAny says that the lever leaves the local instance in the balancing, where
 // it wins over all others unless CLWLUSEQ(ANY).
-func needsAny(r Rules) bool { return r.Lever == "priority" || r.Lever == "rank" && r.V6 }
+func needsAny(r Rules) bool { return r.Lever == "CLWLPRTY" || r.Lever == "CLWLRANK" && r.V6 }
 
 // halt is what stops a run before and after every unit.
 func halt(s State) *End {

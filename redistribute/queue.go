@@ -87,7 +87,8 @@ type State struct {
 	BindShown bool
 }
 
-// Queue is the queue that messages are taken from and the way they go.
+// Queue is the queue that messages are taken from and the way they go. As many
+// MoveUnit as InFlight says are called at once, and one Look beside them.
 type Queue interface {
 	// Look reads the state. An error is unknown: nothing moves on it.
 	Look(ctx context.Context) (State, error)

@@ -157,14 +157,12 @@ func (r *runner) unit(ctx context.Context, u Unit) (Result, error) {
 	return r.Queue.MoveUnit(ctx, u)
 }
 
-// answer is a unit that came back, with the look after it.
+// answer is a unit that came back.
 type answer struct {
-	number  int
-	unit    Unit
-	res     Result
-	unitErr error
-	state   State
-	lookErr error
+	number int
+	unit   Unit
+	res    Result
+	err    error
 }
 
 // units issues units as the plan gives them and the queue takes them.
@@ -181,7 +179,10 @@ func (r *runner) units(ctx context.Context) {
 			}
 			u.Skip = r.skip
 			flying++
-			go func() { answers <- r.issue(ctx, number, u) }()
+			go func() {
+				res, err := r.unit(ctx, u)
+				answers <- answer{number: number, unit: u, res: res, err: err}
+			}()
 		}
 		if flying == 0 {
 			if ctx.Err() != nil {
@@ -194,7 +195,7 @@ func (r *runner) units(ctx context.Context) {
 		select {
 		case a := <-answers:
 			flying--
-			r.take(a)
+			r.take(ctx, a)
 		case <-cancelled:
 			r.plan.Cancel()
 			cancelled = nil
@@ -202,23 +203,20 @@ func (r *runner) units(ctx context.Context) {
 	}
 }
 
-func (r *runner) issue(ctx context.Context, number int, u Unit) answer {
-	a := answer{number: number, unit: u}
-	if a.res, a.unitErr = r.unit(ctx, u); a.unitErr == nil {
-		a.state, a.lookErr = r.look(context.WithoutCancel(ctx))
+// take enters an answered unit into plan and ledger, and looks again.
+func (r *runner) take(ctx context.Context, a answer) {
+	var state State
+	var lookErr error
+	if a.err == nil {
+		state, lookErr = r.look(context.WithoutCancel(ctx))
 	}
-	return a
-}
-
-// take enters an answered unit into plan and ledger.
-func (r *runner) take(a answer) {
-	r.plan.Answer(a.number, a.unit, a.res, a.unitErr, a.state, a.lookErr)
-	for _, err := range []error{a.unitErr, a.lookErr} {
+	r.plan.Answer(a.number, a.unit, a.res, a.err, state, lookErr)
+	for _, err := range []error{a.err, lookErr} {
 		if err != nil && r.err == nil {
 			r.err = err
 		}
 	}
-	if a.unitErr != nil {
+	if a.err != nil {
 		return
 	}
 	for _, m := range a.res.Moved {
@@ -232,8 +230,8 @@ func (r *runner) take(a answer) {
 			r.err = err
 		}
 	}
-	if a.lookErr == nil {
-		r.rep.Remaining = a.state.Depth
+	if lookErr == nil {
+		r.rep.Remaining = state.Depth
 	}
 	if r.Progress != nil {
 		rep := r.rep

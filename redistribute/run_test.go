@@ -58,12 +58,12 @@ func TestRunOutcomes(t *testing.T) {
 		{name: "not known", depth: 3, set: func(q *fakeQueue) { q.unknown = true }, want: Waiting, remain: 3, reason: "not known"},
 		{
 			name: "priority needs any", depth: 3, set: func(q *fakeQueue) { q.useQ = "LOCAL" },
-			rules: Rules{Lever: "priority"}, want: Refused, remain: 3, reason: "CLWLUSEQ(LOCAL)",
+			rules: Rules{Lever: "CLWLPRTY"}, want: Refused, remain: 3, reason: "CLWLUSEQ(LOCAL)",
 		},
-		{name: "rank needs it only before 8", depth: 3, set: func(q *fakeQueue) { q.useQ = "LOCAL" }, rules: Rules{Lever: "rank"}, want: Empty, moved: 3, started: true},
+		{name: "rank needs it only before 8", depth: 3, set: func(q *fakeQueue) { q.useQ = "LOCAL" }, rules: Rules{Lever: "CLWLRANK"}, want: Empty, moved: 3, started: true},
 		{
 			name: "rank before 8", depth: 3, set: func(q *fakeQueue) { q.useQ = "LOCAL" },
-			rules: Rules{Lever: "rank", V6: true}, want: Refused, remain: 3,
+			rules: Rules{Lever: "CLWLRANK", V6: true}, want: Refused, remain: 3,
 		},
 		{
 			name: "binding cannot be seen", depth: 3, set: func(q *fakeQueue) { q.shown, q.defBind = false, "OPEN" },
