@@ -8,33 +8,37 @@ import (
 // config is what a seed draws first: runs differ in kind, not only in order.
 type config struct {
 	// Disk and network.
-	diskMin, diskMax   time.Duration
-	wireMin, wireMax   time.Duration
-	turnDelay          time.Duration // how long a turn takes in more steps
-	skew               time.Duration // clocks differ by up to this
-	batchSize          int           // BATCHSZ
-	retry              int           // SHORTTMR in seconds
-	heartbeat          int           // HBINT in seconds
-	modernOrV6         bool
-	putterAtFullRepos  bool
-	defBind            string
-	duration           time.Duration // of the faulty phase
-	putters, getters   int
-	messages           int // per putter
-	thinkMax           time.Duration
-	syncpoint          float64 // share of units under syncpoint
-	persistent         float64
-	onOpen             float64 // share of putters that bind on open
-	crash              float64 // per event of a queue manager
-	crashInRelease     float64 // per effect that leaves it
-	cutEvery           time.Duration
-	stall              float64 // share of cuts that only stall
-	alterEvery         time.Duration
-	moveEvery          time.Duration
-	stopEvery          time.Duration // STOP and START CHANNEL
-	maxDepth           int           // of DCQ1
-	downMax            time.Duration
-	useDLQ, reallocate bool
+	diskMin, diskMax  time.Duration
+	wireMin, wireMax  time.Duration
+	turnDelay         time.Duration // how long a turn takes in more steps
+	skew              time.Duration // clocks differ by up to this
+	batchSize         int           // BATCHSZ
+	retry             int           // SHORTTMR in seconds
+	heartbeat         int           // HBINT in seconds
+	modern            bool          // order of the workload algorithm
+	putterAtFullRepos bool
+	defBind           string
+	duration          time.Duration // of the faulty phase
+	putters, getters  int
+	messages          int // per putter
+	thinkMax          time.Duration
+	syncpoint         float64 // share of units under syncpoint
+	persistent        float64
+	onOpen            float64 // share of putters that bind on open
+	crash             float64 // per event of a queue manager
+	crashInRelease    float64 // per effect that leaves it
+	cutEvery          time.Duration
+	stall             float64 // share of cuts that only stall
+	alterEvery        time.Duration
+	moveEvery         time.Duration
+	stopEvery         time.Duration // STOP and START CHANNEL
+	maxDepth          int           // of DCQ1
+	downMax           time.Duration
+	useDLQ            bool
+	suspendEvery      time.Duration // SUSPEND, RESUME and REFRESH
+	fullEvery         time.Duration // the disk reserve is reached for a while
+	jumpEvery         time.Duration // a clock is set
+	jumpMax           time.Duration // forward by up to this
 }
 
 // pick draws one of the values.
@@ -48,10 +52,10 @@ func drawConfig(r *rand.Rand) config {
 		turnDelay: pick(r, 0, 100*time.Microsecond, 2*ms),
 		skew:      pick(r, 0, 0, 2*s),
 		batchSize: pick(r, 1, 3, 10, 50), retry: pick(r, 1, 2, 10), heartbeat: pick(r, 1, 5, 30),
-		modernOrV6: r.IntN(4) != 0,
-		defBind:    pick(r, "NOTFIXED", "NOTFIXED", "OPEN"),
-		duration:   pick(r, 20*s, 60*s, 180*s),
-		putters:    1 + r.IntN(4), getters: r.IntN(4), messages: pick(r, 20, 60, 150),
+		modern:   r.IntN(4) != 0,
+		defBind:  pick(r, "NOTFIXED", "NOTFIXED", "OPEN"),
+		duration: pick(r, 20*s, 60*s, 180*s),
+		putters:  1 + r.IntN(4), getters: r.IntN(4), messages: pick(r, 20, 60, 150),
 		thinkMax:  pick(r, 5*ms, 100*ms, 2*s),
 		syncpoint: pick(r, 0, 0.5, 1), persistent: pick(r, 0.5, 0.9, 1),
 		onOpen: pick(r, 0, 0.3, 1),
@@ -61,6 +65,8 @@ func drawConfig(r *rand.Rand) config {
 		maxDepth: pick(r, 5000, 5000, 20), downMax: pick(r, 500*ms, 5*s, 30*s),
 	}
 	c.putterAtFullRepos = r.IntN(3) != 0
-	c.useDLQ, c.reallocate = r.IntN(2) == 0, true
+	c.useDLQ = r.IntN(2) == 0
+	c.suspendEvery, c.fullEvery = pick(r, 0, 0, 10*s), pick(r, 0, 0, 10*s)
+	c.jumpEvery, c.jumpMax = pick(r, 0, 0, 0, 5*s), pick(r, time.Second, time.Minute, 3*time.Hour)
 	return c
 }

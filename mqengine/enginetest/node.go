@@ -90,7 +90,7 @@ func (n *node) now() time.Time { return n.s.now.Add(n.skew) }
 // start gives the queue manager a life from what is on its disk.
 func (n *node) start() {
 	order := workload.Modern
-	if !n.s.cfg.modernOrV6 {
+	if !n.s.cfg.modern {
 		order = workload.V6
 	}
 	n.life++
@@ -129,6 +129,17 @@ func (n *node) stepped() {
 	if !n.flushing && len(n.turns) < turnsMax {
 		n.flushing = true
 		n.later(n.s.between(0, n.s.cfg.turnDelay), n.flush)
+	}
+}
+
+// setClock lets the node's clock jump. Plans that were made with the old one are void.
+func (n *node) setClock(by time.Duration) {
+	n.s.note(n, "clock", uint64(by))
+	n.s.printf("%s sets its clock by %v", n.name, by)
+	n.skew += by
+	n.ticking = time.Time{}
+	if n.up {
+		n.planTick()
 	}
 }
 

@@ -111,6 +111,8 @@ func (p *putter) refused(a *app, r mqi.Reason) {
 	switch r {
 	case mqi.MQRC_CLUSTER_PUT_INHIBITED, mqi.MQRC_PUT_INHIBITED:
 		a.s.counts.Inhibits++
+	case mqi.MQRC_Q_SPACE_NOT_AVAILABLE:
+		a.s.counts.DiskFull++
 	case mqi.MQRC_Q_FULL, mqi.MQRC_UNKNOWN_OBJECT_NAME, mqi.MQRC_CLUSTER_RESOLUTION_ERROR:
 	default:
 		a.s.fail("%s at %s: put: %v", a.name, a.n.name, r)

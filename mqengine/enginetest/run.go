@@ -79,6 +79,9 @@ func (s *sim) disturb() {
 	s.every(s.cfg.cutEvery, s.cutSomething)
 	s.every(s.cfg.alterEvery, s.alterSomething)
 	s.every(s.cfg.stopEvery, s.stopSomething)
+	s.every(s.cfg.suspendEvery, s.suspendSomething)
+	s.every(s.cfg.fullEvery, s.fillSomething)
+	s.every(s.cfg.jumpEvery, s.jumpSomewhere)
 	if s.cfg.moveEvery > 0 {
 		for _, n := range s.nodes[1:] {
 			s.addApp("M"+n.name, n, &mover{})
@@ -159,6 +162,26 @@ func (s *sim) stopSomething() {
 	})
 }
 
+func (s *sim) suspendSomething() {
+	s.counts.Suspensions++
+	n := s.nodes[s.rng.IntN(3)]
+	s.command(n, pick(s.rng, "SUSPEND QMGR CLUSTER(C1)", "RESUME QMGR CLUSTER(C1)", "RESUME QMGR CLUSTER(C1)", "REFRESH CLUSTER(C1) REPOS(NO)"))
+}
+
+// fillSomething reaches the disk reserve of a queue manager for a while: puts are refused, gets go on.
+func (s *sim) fillSomething() {
+	n := s.nodes[s.rng.IntN(3)]
+	n.step(qmgr.Space{Low: true})
+	n.later(s.between(0, 10*time.Second), func() { n.step(qmgr.Space{Low: false}) })
+}
+
+// jumpSomewhere sets a clock forward. One that is set back only runs slower: the
+// shell sees to that.
+func (s *sim) jumpSomewhere() {
+	s.counts.ClockJumps++
+	s.nodes[s.rng.IntN(3)].setClock(s.between(0, s.cfg.jumpMax))
+}
+
 // heal ends every fault and waits until everything that was put is read, at most an hour.
 func (s *sim) heal() {
 	s.calm = true
@@ -170,6 +193,8 @@ func (s *sim) heal() {
 		if !a.up {
 			a.start()
 		}
+		a.step(qmgr.Space{Low: false})
+		s.command(a, "RESUME QMGR CLUSTER(C1)")
 		s.addApp("D"+a.name, a, &getter{queue: "SYSTEM.DEAD.LETTER.QUEUE", drains: true})
 		if i > 0 {
 			s.addApp("R"+a.name, a, &getter{queue: theQueue, drains: true})

@@ -25,6 +25,7 @@ type Counts struct {
 	Cuts, Stalls, InDoubt, InDoubtCommitted, InDoubtResent         int
 	Reallocations, Moves, Inhibits, DeadLettered, UnknownPuts      int
 	UnknownGets, Backouts, Alters, LostNonpersistent, OrderChecked int
+	Suspensions, DiskFull, ClockJumps                              int
 }
 
 // sim is one run.

@@ -12,6 +12,8 @@ func (s *sim) noteEvent(n *node, ev qmgr.Event) {
 	switch ev := ev.(type) {
 	case qmgr.Tick:
 		s.note(n, "tick")
+	case qmgr.Space:
+		s.note(n, fmt.Sprint("space low ", ev.Low))
 	case qmgr.Connect:
 		s.note(n, "connect", uint64(ev.Conn))
 	case qmgr.Disconnect:

@@ -148,7 +148,7 @@ func (m *Machine) admits(q *queue, msg *message) mqi.Reason {
 		return mqi.MQRC_Q_FULL
 	case msg.body.Len > a.maxMsgL:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
-	case m.spaceLow:
+	case m.spaceLow && msg.payload == nil: // the reserve is there for what the cluster has to know
 		return mqi.MQRC_Q_SPACE_NOT_AVAILABLE
 	case a.temporary && msg.persistent():
 		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
