@@ -266,3 +266,53 @@ func (c *counting) Message(uint32, uint64, []byte) (store.BodyID, error) {
 	c.messages++
 	return 0, nil
 }
+
+// A folder with a path longer than a socket's address works like any other.
+func TestQueueManager_LongPath(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(dataFolder(t), strings.Repeat("long", 40), strings.Repeat("path", 10))
+	_, folder := startFolder(t, data)
+	c := dialTo(t, folder)
+	run(t, c, "DEFINE QLOCAL(Q)")
+	put(t, c, open(t, c, "Q", mqi.MQOO_OUTPUT), "x", 0)
+	if err := End(testContext(t), folder, "QM1", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := Delete(data, "QM1"); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := List(data); err != nil || len(list) != 0 {
+		t.Errorf("after the deletion there are %v, %v", list, err)
+	}
+	left, err := os.ReadDir(qmgrsDir(data))
+	if err != nil || len(left) != 0 {
+		t.Errorf("the deletion left %v, %v", left, err)
+	}
+}
+
+// A creation that fails, at whatever command, leaves nothing.
+func TestCreate_Fails_LeavesNothing(t *testing.T) {
+	t.Parallel()
+	data := dataFolder(t)
+	file := filepath.Join(data, "x.mqsc")
+	if err := os.WriteFile(file, []byte("DEFINE QLOCAL(A)\n\nDEFINE QLOCAL(A)\nDEFINE QLOCAL(B)\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := Create(testContext(t), CreateOptions{Data: data, Name: "QM1", MQSC: []string{file}})
+	var script *ScriptError
+	if !errors.As(err, &script) || script.Line != 3 || script.File != file {
+		t.Errorf("create gives %v", err)
+	}
+	if left, err := os.ReadDir(qmgrsDir(data)); err != nil || len(left) != 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+	if err := Create(testContext(t), CreateOptions{Data: data, Name: "QM1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(testContext(t), CreateOptions{Data: data, Name: "QM1"}); !errors.Is(err, ErrExists) {
+		t.Errorf("a second creation gives %v", err)
+	}
+	if _, err := Look(data, "QM2"); !errors.Is(err, mqi.MQRC_Q_MGR_NAME_ERROR) {
+		t.Errorf("a look at nothing gives %v", err)
+	}
+}
