@@ -62,8 +62,29 @@ func (s *Simulator) Simulate(now time.Time, obs *situations.Observation, intents
 			st.en.running, st.en.interrupt = false, nil
 			s.settle(tg, st.en)
 		}
+		for _, en := range tg.entries {
+			s.wait(tg, en)
+		}
 	}
 	return s.out
+}
+
+// wait tells what an intent waits for, at every sample: the engine's journal
+// says it only when it changes.
+func (s *Simulator) wait(tg *target, en *entry) {
+	a := en.action()
+	if a == nil || en.superseded != "" {
+		return
+	}
+	d := decide(&en.in, en.p.Next, s.engine.facts(tg, en, a, s.now))
+	reason := sentence(d.Holds)
+	if reason == "" {
+		reason = d.Reason
+	}
+	s.out = append(s.out, situations.ActionOutcome{
+		Key: en.in.Key, Edge: en.in.Edge, Action: describe(a, &en.in.Row), Verb: a.Verb, Value: a.Value,
+		Result: string(resultBlocked), Reason: reason,
+	})
 }
 
 // targets are those with intents, by their oldest.
@@ -100,8 +121,8 @@ func (s *Simulator) settle(tg *target, en *entry) {
 
 // note makes an outcome of what the engine writes into its journal.
 func (s *Simulator) note(line *Entry) {
-	if line.Result == resultStarted {
-		return
+	if line.Result == resultStarted || line.Result == resultBlocked {
+		return // what is blocked waits, and wait tells it
 	}
 	action := s.step.action()
 	o := situations.ActionOutcome{

@@ -289,3 +289,21 @@ func TestArch_NothingIsLeftUnfinished(t *testing.T) {
 		}
 	}
 }
+
+// Tests wait for conditions. In a bubble of testing/synctest sleeping is one.
+func TestArch_TestsDoNotSleep(t *testing.T) {
+	t.Parallel()
+	for _, file := range sourceFiles(t) {
+		if !file.test || slices.Contains(file.imports, "testing/synctest") {
+			continue
+		}
+		ast.Inspect(file.syntax, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
+				if id, ok := sel.X.(*ast.Ident); ok && id.Name == "time" {
+					t.Errorf("%s: time.Sleep outside of a bubble; wait for a condition", file.fset.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}

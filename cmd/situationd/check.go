@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
@@ -65,7 +66,7 @@ func newCheckCommand(env *cliEnv) *cobra.Command {
 				if err != nil {
 					return usagef("check: %w", err)
 				}
-				problems = append(problems, found...)
+				problems = appendNew(problems, found)
 				if print && !situations.HasErrors(found) {
 					if _, err := env.Stdout.Write(effective); err != nil {
 						return failedf("check: %w", err)
@@ -91,6 +92,18 @@ var problemFormats = map[string]func([]situations.Problem) []byte{
 	"json":   situations.FormatJSON,
 	"jsonl":  situations.FormatJSONLines,
 	"github": situations.FormatGitHub,
+}
+
+// appendNew adds problems that are not in the list yet: several daemon files may
+// name one rule file.
+func appendNew(list, found []situations.Problem) []situations.Problem {
+	for _, p := range found {
+		known := slices.ContainsFunc(list, func(q situations.Problem) bool { return q.String() == p.String() })
+		if !known {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // summary says on stderr how it went, and makes the exit code.
@@ -120,7 +133,8 @@ func checkFile(name string) (problems []situations.Problem, effective []byte, er
 	case daemonFile:
 		return checkDaemonFile(name)
 	case testFile:
-		return nil, nil, fmt.Errorf("%s holds rule tests; run them with situationd test", name)
+		_, problems, err := runRuleTests(name, text) // whether they pass is the test verb's to say
+		return problems, text, err
 	default:
 		rules, problems := situations.Load(situations.File{Name: name, Data: text})
 		if rules == nil {

@@ -8,6 +8,7 @@ func houseVerbs(env *cliEnv) []*cobra.Command {
 		newDemoCommand(env),
 		newRunCommand(env),
 		newCheckCommand(env),
+		newTestCommand(env),
 		newStatusCommand(env),
 		newActionsCommand(env),
 		newAttributesCommand(env),

@@ -31,12 +31,10 @@ var leverAttributes = map[situations.Verb]string{
 // Move runs one order.
 func (m *Mover) Move(ctx context.Context, o actions.Order, started func() error, progress func(actions.Moved)) actions.Moved {
 	job := redistribute.Job{
-		Name:   o.Queue,
-		Queue:  &movingQueue{link: m.link, order: o},
-		Ledger: m.ledger,
-		Rules: redistribute.Rules{
-			Lever: leverAttributes[o.Lever.Verb], V6: o.Lever.V6, EvenIfBound: o.EvenIfBound, Timeout: o.Timeout,
-		},
+		Name:     o.Queue,
+		Queue:    &movingQueue{link: m.link, order: o},
+		Ledger:   m.ledger,
+		Rules:    rulesOf(o),
 		Started:  started,
 		Progress: func(r redistribute.Report) { progress(moved(&r)) },
 	}
