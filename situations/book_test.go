@@ -150,12 +150,14 @@ func TestProperty_CrashLosesAndDoublesNothing(t *testing.T) {
 		if calm.edges() != stormy.edges() {
 			rt.Fatalf("walk %s\ncalm:   %s\nstormy: %s", string(walk), calm.edges(), stormy.edges())
 		}
-		ids := map[string]bool{}
-		for _, in := range stormy.sent {
-			if ids[in.ID] {
-				rt.Fatalf("the id %s came twice", in.ID)
+		for _, b := range []*bookBench{calm, stormy} {
+			ids := map[string]bool{}
+			for _, in := range b.sent {
+				if ids[in.ID] {
+					rt.Fatalf("the id %s came twice", in.ID)
+				}
+				ids[in.ID] = true
 			}
-			ids[in.ID] = true
 		}
 	})
 }
@@ -284,6 +286,77 @@ func TestBook_EditedFormula_KeepsTheLatch(t *testing.T) {
 	}
 }
 
+// A count that was begun with one formula is not finished with another.
+func TestBook_EditedFormula_CountsAnew(t *testing.T) {
+	t.Parallel()
+	edited := strings.Replace(fmt.Sprintf(idleRule, 2, 2), "IPPROCS == 0", "IPPROCS < 1", 1)
+	for _, restart := range []bool{false, true} {
+		b := newBookBench(t, fmt.Sprintf(idleRule, 2, 2))
+		b.tick('T')
+		b.rules = mustLoad(t, edited)
+		if restart {
+			b.restart()
+		} else {
+			b.book.reload(b.rules, b.at)
+		}
+		b.tick('T')
+		if got := b.edges(); got != "" {
+			t.Errorf("restart %v: edges %q after one sample of the new formula", restart, got)
+		}
+		b.tick('T')
+		if got := b.edges(); got != "idle open" {
+			t.Errorf("restart %v: edges %q after two", restart, got)
+		}
+	}
+}
+
+func TestBook_AvailabilityRemoved_GivesBackOnce(t *testing.T) {
+	t.Parallel()
+	b := newBookBench(t, "version: 1\nsituations:\n  - availability: {queue: DCQ1, cluster: C1, by: rank}\n")
+	for _, v := range "FTFT" {
+		b.tick(v)
+	}
+	n := len(b.sent)
+	b.rules = mustLoad(t, "version: 1\nsituations: []\n")
+	b.book.reload(b.rules, b.at)
+	b.tick('T')
+	if len(b.sent) != n+1 || b.sent[n].Actions[0].ClaimName != "DCQ1" || b.sent[n].Actions[0].Verb != VerbRevert {
+		t.Errorf("the removal gave %+v", b.sent[n:])
+	}
+}
+
+// A queue that comes back is looked at by every situation again, whichever of
+// them had given it up.
+func TestBook_QueueComesBack_ForAllSituations(t *testing.T) {
+	t.Parallel()
+	for _, openFast := range []bool{false, true} {
+		b := newBookBench(t, `version: 1
+situations:
+  - {name: fast, watch: {queue: DCQ1}, formula: IPPROCS == 0, actions: [{event: x}]}
+  - {name: slow, watch: {queue: DCQ1}, sample: 1h, formula: CURDEPTH == 7, actions: [{event: x}]}
+`)
+		first := 'F'
+		if openFast {
+			first = 'T'
+		}
+		b.tick(first) // both are due; slow opens
+		for _, v := range "GGT" {
+			b.n++
+			b.at = benchStart.Add(time.Duration(b.n) * 5 * time.Minute)
+			for _, s := range b.book.live {
+				s.due = s.Name == "fast"
+			}
+			out := b.book.tick(b.observation(v), b.at)
+			b.commit(&out)
+			b.book.apply(&out)
+		}
+		last := b.sent[len(b.sent)-1]
+		if last.Key.Situation != "fast" || last.Edge != EdgeOpen || !last.At.Equal(b.at) {
+			t.Errorf("open before %v: the last intent is %+v", openFast, last)
+		}
+	}
+}
+
 func TestBook_ManyMissing_AreDoubtedOnce(t *testing.T) {
 	t.Parallel()
 	b := newBookBench(t, "version: 1\nsituations:\n  - name: idle\n    watch: {queue: 'Q*'}\n    formula: IPPROCS == 0\n    actions: [{put: DISABLED}]\n    on_clear: revert\n")
@@ -319,9 +392,11 @@ func TestBook_ManyMissing_AreDoubtedOnce(t *testing.T) {
 	if got := verdict("Q1"); got != "none" {
 		t.Errorf("gone for two samples: %s, want none", got)
 	}
-	feed(&Observation{Complete: true})
-	if got := verdict("Q3"); got != "unknown" {
-		t.Errorf("an empty reply: %s, want unknown", got)
+	for range 3 {
+		feed(&Observation{Complete: true})
+		if got := verdict("Q3"); got != "unknown" {
+			t.Errorf("an empty reply: %s, want unknown", got)
+		}
 	}
 	feed(all())
 	if got := verdict("Q1"); got != "true" {
