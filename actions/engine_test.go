@@ -58,7 +58,7 @@ func TestArticle(t *testing.T) {
 		w.readers = 1
 		w.tick(w.intent("MQQueueEnable", open, put(enabled)))
 		w.readers, w.depth = 0, 50
-		time.Sleep(time.Second)
+		w.sleep(time.Second)
 		w.tick(w.intent("MQQueueEnable", closed), w.intent("MQQueueDisable", open, disableAll...))
 		w.want(attrPut, disabled)
 		if w.depth != 0 {
@@ -85,7 +85,7 @@ func TestArticle(t *testing.T) {
 			t.Errorf("put line %+v", l)
 		}
 		w.pass(1)
-		if n := len(w.store.intents); n != 0 {
+		if n := w.store.left(); n != 0 {
 			t.Errorf("%d intents left in the outbox", n)
 		}
 	})
@@ -167,10 +167,10 @@ func TestGrace(t *testing.T) {
 	bubble(t, func(w *world) { w.opt.Grace = 10 * time.Second }, func(_ *testing.T, w *world) {
 		w.tick(w.intent("S", open, script, put(disabled)))
 		w.wantHeld("S", HoldGrace)
-		time.Sleep(2*time.Second - time.Millisecond) // two samples are less than 10 s
+		w.sleep(2*time.Second - time.Millisecond) // two samples are less than 10 s
 		w.tick()
 		w.wantHeld("S", HoldGrace)
-		time.Sleep(time.Millisecond)
+		w.sleep(time.Millisecond)
 		w.tick()
 		w.pass(1) // a sample after the program
 		w.want(attrPut, disabled)
@@ -194,13 +194,13 @@ func TestDwell(t *testing.T) {
 	bubble(t, func(w *world) { w.values[attrPut] = disabled }, func(_ *testing.T, w *world) {
 		w.tick(w.intent("E", open, put(enabled)))
 		w.want(attrPut, enabled)
-		time.Sleep(w.interval)
+		w.sleep(w.interval)
 		w.tick(w.intent("E", closed), w.intent("D", open, put(disabled)))
 		w.wantHeld("D", HoldDwell)
 		// An edge back supersedes what was held; no change starts no dwell.
 		w.tick(w.intent("D", closed), w.intent("E", open, put(enabled)))
 		w.want(attrPut, enabled)
-		time.Sleep(w.interval)
+		w.sleep(w.interval)
 		w.tick(w.intent("E", closed), w.intent("D", open, put(disabled)))
 		w.want(attrPut, disabled)
 	})
@@ -433,14 +433,14 @@ func TestRepeatDoesNotPileUp(t *testing.T) {
 		w.programs.takes = 5500 * time.Millisecond
 		w.tick(w.intent("S", open, script))
 		for range 11 {
-			time.Sleep(w.interval)
+			w.sleep(w.interval)
 			w.tick(w.intent("S", situations.EdgeRepeat, script))
 		}
 		if n := w.programs.count(); n != 2 {
 			t.Errorf("%d runs, want 2", n)
 		}
 		w.pass(6)
-		if n := len(w.store.intents); n != 0 {
+		if n := w.store.left(); n != 0 {
 			t.Errorf("%d intents in the outbox", n)
 		}
 	})
@@ -470,8 +470,8 @@ func TestGoneQueueTakesEverythingAlong(t *testing.T) {
 			t.Error("gone after one sample")
 		}
 		w.pass(2)
-		if c := w.engine.Claims(); len(c) != 0 || len(w.store.intents) != 0 {
-			t.Errorf("claims %v, %d intents", c, len(w.store.intents))
+		if c := w.engine.Claims(); len(c) != 0 || w.store.left() != 0 {
+			t.Errorf("claims %v, %d intents", c, w.store.left())
 		}
 	})
 }

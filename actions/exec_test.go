@@ -72,7 +72,7 @@ func TestExecTimeout(t *testing.T) {
 			x, path := programs(t, script)
 			var p Process
 			start := time.Now()
-			got := x.Run(t.Context(), Program{Args: []string{path}, Timeout: 300 * time.Millisecond}, func(q Process) { p = q })
+			got := x.Run(t.Context(), Program{Args: []string{path}, Timeout: time.Second}, func(q Process) { p = q })
 			if !got.Timeout || got.Output != "begun" {
 				t.Errorf("%+v", got)
 			}

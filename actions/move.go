@@ -75,7 +75,10 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 	if errors.Is(m.Err, errNotNow) {
 		return // held; the hold says why
 	}
-	result, reason, goOn := verdictOf(s, m)
+	e.mu.Lock()
+	over := s.en.superseded
+	e.mu.Unlock()
+	result, reason, goOn := verdictOf(m, over)
 	if started || e.news(s, m) {
 		if !started && m.Outcome == MoveEmpty {
 			result = resultNoChange
@@ -107,8 +110,9 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 	e.save(s.en)
 }
 
-// verdictOf turns a run's outcome into the journal's words; goOn lets the next action go.
-func verdictOf(s *step, m Moved) (result Result, reason string, goOn bool) {
+// verdictOf turns a run's outcome into the journal's words; over says why the
+// intent is superseded, goOn lets the next action go.
+func verdictOf(m Moved, over string) (result Result, reason string, goOn bool) {
 	switch m.Outcome {
 	case MoveEmpty:
 		return resultDone, m.Reason, true
@@ -119,8 +123,8 @@ func verdictOf(s *step, m Moved) (result Result, reason string, goOn bool) {
 	case MoveRefused:
 		return resultBlocked, m.Reason, true
 	case MoveCancelled:
-		if s.en.superseded != "" {
-			return resultSuperseded, s.en.superseded, false
+		if over != "" {
+			return resultSuperseded, over, false
 		}
 		return resultDone, "stopped at the end of a unit of work", false
 	default:

@@ -316,7 +316,7 @@ func TestPutBackGivesUpAClaim(t *testing.T) {
 func TestResumeFindsTheChangeMade(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
 		// begin: save, journal; set; then nothing more gets out.
-		w.gate.left = 4
+		w.gate.set(4)
 		w.tick(w.intent("S", open, claimed(put(disabled))))
 		w.end()
 		w.want(attrPut, disabled)
@@ -333,7 +333,7 @@ func TestResumeFindsTheChangeMade(t *testing.T) {
 
 func TestResumeRedoesTheChangeNotMade(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
-		w.gate.left = 3
+		w.gate.set(3)
 		w.tick(w.intent("S", open, claimed(put(disabled))))
 		w.end()
 		w.want(attrPut, enabled)
@@ -410,12 +410,12 @@ func TestEndStopsProgramsInTime(t *testing.T) {
 func TestStateThatCannotBeStoredHoldsLowering(t *testing.T) {
 	bubble(t, nil, func(_ *testing.T, w *world) {
 		in := w.intent("S", open, put(disabled))
-		w.store.bad = true
+		w.store.setBad(true)
 		w.tick(in)
 		w.pass(3)
 		w.want(attrPut, enabled)
 		w.wantHeld("S", HoldJournal)
-		w.store.bad = false
+		w.store.setBad(false)
 		w.pass(3)
 		w.want(attrPut, disabled)
 	})
@@ -477,7 +477,7 @@ func TestIntentsStoredBeforeACrashAreSettledAmongThemselves(t *testing.T) {
 		w.run()
 		w.pass(5)
 		w.want(attrPut, enabled)
-		if n := len(w.store.intents); n != 0 {
+		if n := w.store.left(); n != 0 {
 			w.t.Errorf("%d intents left", n)
 		}
 	})

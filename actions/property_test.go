@@ -181,11 +181,11 @@ func oneLife(t *testing.T, rt *rapid.T) {
 	w.setTakes = 10 * time.Millisecond // so that retries and samples do not fall on one instant
 	w.run()
 	for range rapid.IntRange(3, 40).Draw(rt, "ticks") {
-		time.Sleep(w.interval / 2)
+		w.sleep(w.interval / 2)
 		d.disturb(rt)
-		time.Sleep(w.interval / 2)
+		w.sleep(w.interval / 2)
 		d.step()
-		if w.gate.dead {
+		if w.gate.isDead() {
 			w.end()
 			w.run()
 			d.seen = nil
@@ -204,7 +204,7 @@ func oneLife(t *testing.T, rt *rapid.T) {
 // disturb changes something in the world.
 func (d *drive) disturb(rt *rapid.T) {
 	w := d.world
-	clean := w.gate.left < 0 && w.setErrs == 0 && w.lostSets == 0
+	clean := !w.gate.armed() && w.setErrs == 0 && w.lostSets == 0
 	switch rapid.IntRange(0, 14).Draw(rt, "event") {
 	case 0, 1, 2:
 		w.readers = 1 - w.readers
@@ -219,7 +219,7 @@ func (d *drive) disturb(rt *rapid.T) {
 	case 7:
 		w.lostSets = 1
 	case 8:
-		w.gate.left = rapid.IntRange(1, 12).Draw(rt, "crash after")
+		w.gate.set(rapid.IntRange(1, 12).Draw(rt, "crash after"))
 	case 9:
 		w.stale = !w.stale
 	case 10:
@@ -250,15 +250,13 @@ func (d *drive) settled() bool {
 func (d *drive) heal(readers int) {
 	w := d.world
 	w.sampleOK, w.stale, w.setErrs, w.lostSets = true, false, 0, 0
-	w.gate.mu.Lock()
-	w.gate.left = -1
-	w.gate.mu.Unlock()
+	w.gate.set(-1)
 	w.journal.setBad(false)
 	w.others[0].Put, w.others[0].Reachable = true, true
 	w.readers = readers
 	w.programs.exit = nil
 	for range 75 { // a minute of budget, the longest backoff, grace and dwell
-		time.Sleep(w.interval)
+		w.sleep(w.interval)
 		d.step()
 	}
 }
@@ -281,8 +279,8 @@ func (d *drive) judgeEnd() {
 		d.t.Errorf("in the end depth %d", d.depth)
 	}
 	d.pairs()
-	if d.readers > 0 && len(d.store.intents) > 0 {
-		d.t.Errorf("%d intents left in the outbox", len(d.store.intents))
+	if d.readers > 0 && d.store.left() > 0 {
+		d.t.Errorf("%d intents left in the outbox", d.store.left())
 	}
 }
 

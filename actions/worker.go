@@ -31,6 +31,7 @@ type step struct {
 	again  bool // a redistribute that was done once watches on
 	d      decision
 	row    situations.Row
+	over   string    // why the intent is superseded
 	budget time.Time // when the budget was taken for it, zero if it was not
 	at     time.Time
 }
@@ -74,7 +75,11 @@ func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 		// Also of an intent that is over: what it changed must be known before the next.
 		return e.nextFlight(tg, en, now)
 	case en.superseded != "" || en.finished():
-		return &step{kind: stepRemove, index: en.p.Next}
+		s := &step{kind: stepRemove, index: en.p.Next}
+		if !en.told {
+			s.over = en.superseded
+		}
+		return s
 	case e.stopping || now.Before(en.retryAt) || en.pause > 0 && e.view.taken <= en.pause:
 		return nil
 	case en.putBack && len(en.p.Lowered) > 0:
@@ -175,8 +180,8 @@ func (e *Engine) perform(s *step) {
 // finish takes an intent that is over out of the outbox. One that did not get
 // through its actions leaves a line in the journal.
 func (e *Engine) finish(s *step) {
-	if s.en.superseded != "" && !s.en.told && s.index < len(s.en.in.Actions) {
-		e.journal(s, resultSuperseded, s.en.superseded)
+	if s.over != "" && s.index < len(s.en.in.Actions) {
+		e.journal(s, resultSuperseded, s.over)
 	}
 	e.mu.Lock()
 	e.unpublish(s.tg.Queue)

@@ -55,6 +55,7 @@ type world struct {
 	stop     context.CancelFunc
 	ended    chan error
 	number   int
+	naps     int
 }
 
 type setCall struct {
@@ -84,6 +85,25 @@ func (g *gate) pass() error {
 		return errCrashed
 	}
 	return nil
+}
+
+func (g *gate) isDead() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.dead
+}
+
+// set crashes the daemon at its n-th effect from now; -1 for never.
+func (g *gate) set(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left = n
+}
+
+func (g *gate) armed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.left >= 0
 }
 
 const queueName = "DCQ1"
@@ -211,10 +231,20 @@ func (w *world) tick(intents ...situations.Intent) {
 	synctest.Wait()
 }
 
+// sleep lets time pass, with what the test changed visible to all, and what they
+// did visible to the test.
+func (w *world) sleep(d time.Duration) {
+	w.mu.Lock()
+	w.naps++
+	w.mu.Unlock()
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 // pass lets intervals go by, a sample at the end of each.
 func (w *world) pass(n int) {
 	for range n {
-		time.Sleep(w.interval)
+		w.sleep(w.interval)
 		w.tick()
 	}
 }
@@ -473,6 +503,19 @@ func (s *memStore) SaveActions(u Update) error {
 		}
 	}
 	return nil
+}
+
+func (s *memStore) setBad(bad bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bad = bad
+}
+
+// left is the number of intents in the outbox.
+func (s *memStore) left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.intents)
 }
 
 type gatedStore struct {
