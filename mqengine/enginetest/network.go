@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -97,7 +98,12 @@ func (w *network) dial(n *node, d qmgr.Dial) {
 	})
 }
 
-func (w *network) delay() time.Duration { return w.s.between(w.s.cfg.wireMin, w.s.cfg.wireMax) }
+func (w *network) delay() time.Duration {
+	if w.s.broken.tossesCoins && rand.IntN(1000) == 0 {
+		return w.s.cfg.wireMax
+	}
+	return w.s.between(w.s.cfg.wireMin, w.s.cfg.wireMax)
+}
 
 // send puts a frame on its way.
 func (w *network) send(n *node, f outFrame) {

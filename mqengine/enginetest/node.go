@@ -39,6 +39,7 @@ type node struct {
 	applied  int          // units given to the disk in this life
 	synced   int          // of them durable
 	ticking  time.Time    // the tick that is planned, zero for none
+	held     []store.Op   // see sabotage
 
 	conns    map[qmgr.ConnID]*app
 	lastConn qmgr.ConnID
@@ -95,7 +96,7 @@ func (n *node) start() {
 	}
 	n.life++
 	n.up, n.steps, n.flushing, n.turns, n.applied, n.synced = true, 0, false, nil, 0, 0
-	n.lastDone, n.ticking = n.s.now, time.Time{}
+	n.lastDone, n.ticking, n.held = n.s.now, time.Time{}, nil
 	n.bodies, n.conns = map[store.BodyID][]byte{}, map[qmgr.ConnID]*app{}
 	n.fx.Reset()
 	n.m = qmgr.New(qmgr.Config{Name: n.name, Order: order, StartTime: n.now(), IDSeed: uint64(n.life) << 32, Listen: n.addr})
@@ -214,7 +215,8 @@ func (n *node) flush() {
 func (n *node) write(t *turn) {
 	if !n.fx.Unit.Empty() {
 		// The disk decides itself when this is durable.
-		unit := store.Unit{Ops: n.fx.Unit.Ops}
+		var unit store.Unit
+		unit.Ops, n.held = n.s.broken.unit(n.fx.Unit.Ops, n.held)
 		if err := n.disk.Apply(&unit); err != nil {
 			n.s.fail("%s: %v", n.name, err)
 			return
@@ -223,6 +225,16 @@ func (n *node) write(t *turn) {
 	}
 	t.upTo = n.applied
 	done := n.s.now
+	if n.s.broken.answersEarly {
+		// The disk takes its time nevertheless.
+		early := *t
+		early.sync = false
+		n.turns = append(n.turns, t)
+		n.later(0, func() { n.release(&early) })
+		t.replies, t.frames, t.dials, t.closes = nil, nil, nil, nil
+		n.atLife(done.Add(n.s.between(n.s.cfg.diskMin, n.s.cfg.diskMax)), func() { n.durable(t) })
+		return
+	}
 	if !n.fx.Unit.Empty() || t.sync {
 		done = done.Add(n.s.between(n.s.cfg.diskMin, n.s.cfg.diskMax))
 	}
@@ -300,7 +312,7 @@ func (n *node) crash() {
 		}
 	}
 	n.turns = nil
-	n.disk = n.disk.Crash(keep)
+	n.disk = n.s.broken.crash(n.disk, keep)
 	n.s.net.crashed(n)
 	n.s.ledger.crashed(n)
 	conns := make([]*app, 0, len(n.conns))

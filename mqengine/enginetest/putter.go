@@ -113,7 +113,8 @@ func (p *putter) refused(a *app, r mqi.Reason) {
 		a.s.counts.Inhibits++
 	case mqi.MQRC_Q_SPACE_NOT_AVAILABLE:
 		a.s.counts.DiskFull++
-	case mqi.MQRC_Q_FULL, mqi.MQRC_UNKNOWN_OBJECT_NAME, mqi.MQRC_CLUSTER_RESOLUTION_ERROR:
+	case mqi.MQRC_Q_FULL, mqi.MQRC_UNKNOWN_OBJECT_NAME, mqi.MQRC_CLUSTER_RESOLUTION_ERROR,
+		mqi.MQRC_NO_DESTINATIONS_AVAILABLE:
 	default:
 		a.s.fail("%s at %s: put: %v", a.name, a.n.name, r)
 	}

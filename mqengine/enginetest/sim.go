@@ -44,6 +44,7 @@ type sim struct {
 	trace   hash.Hash64
 	text    io.Writer // nil: no text
 	failure []string
+	broken  sabotage
 }
 
 // event is something that is due. Events of the same instant happen in the order
