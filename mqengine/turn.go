@@ -9,9 +9,11 @@ import (
 	"github.com/situationd/situationd/mqengine/store"
 )
 
-// turnsMax is how many turns may be in flight: one that is being written, one
-// that waits for it, one that is being made. More would only grow the answers' delay.
-const turnsMax = 3
+// turnsMax is how many turns may be in flight. The committer writes all that
+// wait as one batch, so at most two batches are: the one that is being written,
+// and the one that gathers. With few turns, events that come during a sync would
+// miss the next one: sixteen clients share a sync by 7 with sixteen turns, by 5 with three.
+const turnsMax = 16
 
 // turn is what one round of the actor wants done, and everything that its
 // release needs, so that the release touches nothing of the actor's.
