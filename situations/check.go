@@ -70,7 +70,7 @@ func checkTogether(rs *RuleSet) {
 		if !s.Enabled {
 			continue
 		}
-		for _, j := range idx.near(i, s) {
+		for _, j := range idx.near(s) {
 			if t := rs.Situations[j]; j < i && t.Enabled && s.Watch.overlaps(&t.Watch) && s.Distribution.overlaps(&t.Distribution) {
 				checkLevers(t, s)
 				checkContradiction(t, s)
@@ -132,7 +132,7 @@ func indexWatches(list []*Situation) *watchIndex {
 	return x
 }
 
-func (x *watchIndex) near(_ int, s *Situation) []int {
+func (x *watchIndex) near(s *Situation) []int {
 	q := &s.Watch.Queue
 	if q.all || len(q.patterns) > 0 {
 		return x.all
@@ -264,7 +264,7 @@ func checkPartner(list []*Situation, idx *watchIndex, i int) {
 		if a.Verb != VerbPut || a.Value != "DISABLED" || a.Claim || takesBack(s.OnClear) {
 			continue
 		}
-		for _, j := range idx.near(i, s) {
+		for _, j := range idx.near(s) {
 			if t := list[j]; j != i && t.Enabled && t.Watch.overlaps(&s.Watch) && (takesBack(t.Actions) || takesBack(t.OnClear)) {
 				return
 			}

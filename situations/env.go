@@ -105,8 +105,9 @@ type Lever struct {
 // algorithm could choose from here once the lever is down: those of the highest
 // rank that anyone has, ours included, that are put-enabled, not suspended and
 // behind a channel that works. A lever of rank or priority must leave them
-// strictly above ours, or messages would come back. The count means nothing
-// while row.InstancesKnown is false.
+// strictly above ours, or messages would come back. In the order of MQ 6 and 7
+// (row.V6) instances that are put-disabled are out before ranks are compared.
+// The count means nothing while row.InstancesKnown is false.
 func ReadyElsewhere(row *Row, lever Lever) int {
 	var ours Instance // what the lever leaves of our own
 	top := [2]int{-1, -1}
@@ -116,7 +117,9 @@ func ReadyElsewhere(row *Row, lever Lever) int {
 			x = lowered(x, lever)
 			ours = x
 		}
-		top = higher(top, [2]int{x.ChannelRank, x.ClwlRank})
+		if x.Put || !row.V6 {
+			top = higher(top, [2]int{x.ChannelRank, x.ClwlRank})
+		}
 	}
 	n := 0
 	for i := range row.Instances {
@@ -141,9 +144,8 @@ func lowered(x Instance, lever Lever) Instance {
 		x.ClwlRank = lever.Value
 	case VerbPriority:
 		x.ClwlPrty = lever.Value
-	case VerbPut:
+	default: // put, or no lever of the rule's own: a program that disables the queue
 		x.Put = false
-	case VerbRedistribute, VerbExec, VerbEvent, VerbRevert:
 	}
 	return x
 }

@@ -30,7 +30,7 @@ func scanFormula(src string) []token {
 	var out []token
 	rs := []rune(src)
 	for i := 0; i < len(rs); {
-		kind, end := tokenOperator, i+1
+		kind, end := tokenOperator, 0
 		switch r := rs[i]; {
 		case unicode.IsSpace(r):
 			kind, end = tokenSpace, runWhile(rs, i, unicode.IsSpace)

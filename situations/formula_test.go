@@ -140,6 +140,14 @@ func TestReadyElsewhere(t *testing.T) {
 			if got := ReadyElsewhere(&row, c.lever); got != c.want {
 				t.Errorf("%d, want %d", got, c.want)
 			}
+			row.V6 = true
+			want := c.want
+			if c.lever.Verb == VerbPut && c.other.ClwlRank < ours.ClwlRank && c.other.Put {
+				want = 1 // ours is out before ranks are compared
+			}
+			if got := ReadyElsewhere(&row, c.lever); got != want {
+				t.Errorf("in the order of MQ 6: %d, want %d", got, want)
+			}
 		})
 	}
 }

@@ -229,7 +229,7 @@ func (b *book) reload(rules *RuleSet, now time.Time) {
 		if n := byName[s.Name]; n != nil {
 			to[i] = n
 			n.next = s.next
-			if n.Schedule.String() != s.Schedule.String() {
+			if !n.Schedule.same(&s.Schedule) {
 				n.next = n.Schedule.Next(now, b.anchor)
 			}
 		}
@@ -321,8 +321,6 @@ type apply struct {
 	state   *State
 	removed bool
 }
-
-func (b *batch) empty() bool { return len(b.changes) == 0 && len(b.intents) == 0 }
 
 // drop forgets an item whose situation does not want it any more. What its
 // actions may have changed and claimed goes back to what was found.

@@ -33,8 +33,7 @@ func Load(files ...File) (*RuleSet, []Problem) {
 		d := newDocument(f)
 		docs = append(docs, d)
 		rs.Files = append(rs.Files, f.Name)
-		fmt.Fprintf(digest, "%d %s\n", len(f.Data), f.Name)
-		digest.Write(f.Data)
+		fmt.Fprintf(digest, "%d %s\n%s", len(f.Data), f.Name, f.Data)
 		if d.readYAML(f.Data) {
 			l := loader{document: d, rules: rs}
 			l.file()

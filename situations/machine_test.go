@@ -14,7 +14,6 @@ type machineWalk struct {
 	l     limits
 	state State
 	at    time.Time
-	good  time.Time
 	now   int
 }
 

@@ -37,7 +37,9 @@ type Row struct {
 	// sees them, itself included; nil with InstancesKnown false until the repository answered.
 	Instances      []Instance
 	InstancesKnown bool
-	Readers        []Reader
+	// V6: the queue manager weighs instances in the order of MQ 6 and 7.
+	V6      bool
+	Readers []Reader
 	// System, Dynamic and Transmission queues are only watched when named exactly.
 	System, Dynamic, Transmission bool
 }

@@ -113,7 +113,7 @@ func New(opts Options) (*Runner, error) {
 		book: newBook(opts.QMgr, opts.Rules, now),
 	}
 	if err := r.book.restore(records); err != nil {
-		return nil, fmt.Errorf("load the state of %s: %w", opts.QMgr, err)
+		return nil, fmt.Errorf("load the state of %s (moving the state file away begins anew, and acts on whatever is true): %w", opts.QMgr, err)
 	}
 	return r, nil
 }

@@ -133,6 +133,18 @@ func (s *Schedule) ticks(from, to, anchor time.Time, limit int) int {
 	return n
 }
 
+// same reports whether two schedules are due at the same times.
+func (s *Schedule) same(o *Schedule) bool {
+	return s.Every == o.Every && s.Cron == o.Cron && s.zone() == o.zone()
+}
+
+func (s *Schedule) zone() string {
+	if s.loc == nil {
+		return ""
+	}
+	return s.loc.String()
+}
+
 // String is the schedule as a rule file would have it.
 func (s *Schedule) String() string {
 	switch {

@@ -135,9 +135,9 @@ func (s *Situation) fingerprint() uint64 {
 	h := fnv.New64a()
 	for _, f := range []*Formula{s.Formula, s.Recovery} {
 		if f != nil {
-			h.Write([]byte(f.source))
+			fmt.Fprint(h, f.source)
 		}
-		h.Write([]byte{0})
+		fmt.Fprint(h, "\x00")
 	}
 	return h.Sum64()
 }
