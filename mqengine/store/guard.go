@@ -54,11 +54,11 @@ func (g *guard) write(op, path string, f func() error) (done bool, err error) {
 		}
 		err = g.fail(op, path, err)
 	}
+	if isTable(path) {
+		g.hold() // also while opening: a flush that gets an error begins again at once
+	}
 	if !g.running.Load() {
 		return false, err
-	}
-	if isTable(path) {
-		g.hold()
 	}
 	return false, nil
 }

@@ -127,17 +127,35 @@ func (p *Pebble) open() (err error) {
 	return nil
 }
 
-func (p *Pebble) openDB(exists bool) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = p.failure.set(fmt.Errorf("database panicked while opening: %v", r))
-		}
-	}()
+// openDB opens the database in a goroutine of its own: a flush that fails while
+// the database opens is tried again until it works, and on a full disk it never does.
+func (p *Pebble) openDB(exists bool) error {
 	p.cache = pebble.NewCache(blockCache)
 	defer p.cache.Unref() // the database keeps its own reference
-	p.db, err = pebble.Open(p.dir, p.options(exists))
-	if err != nil {
-		return err
+	type answer struct {
+		db  *pebble.DB
+		err error
+	}
+	opened := make(chan answer, 1)
+	o := p.options(exists)
+	go func() {
+		var a answer
+		defer func() {
+			if r := recover(); r != nil {
+				a.err = p.failure.set(fmt.Errorf("database panicked while opening: %v", r))
+			}
+			opened <- a
+		}()
+		a.db, a.err = pebble.Open(p.dir, o)
+	}()
+	select {
+	case a := <-opened:
+		if a.err != nil {
+			return a.err
+		}
+		p.db = a.db
+	case <-p.guard.frozen:
+		return p.failure.get()
 	}
 	p.guard.running.Store(true)
 	return p.failure.get()

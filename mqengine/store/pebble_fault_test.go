@@ -193,6 +193,34 @@ func TestPebble_PowerFailsAtAnyTime_PrefixSurvives(t *testing.T) {
 	}
 }
 
+// A store is opened on a disk that is full: what the log holds cannot be flushed.
+// Opening fails with the disk's reason and does not wait for better times.
+func TestPebble_OpenedOnAFullDisk_FailsAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	mem := crashableFS()
+	h, err := run(mem, 7, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := mem.CrashClone(vfs.CrashCloneCfg{}) // closing does not flush: everything is in the log
+	for _, kind := range []errorfs.OpKind{errorfs.OpFileWrite, errorfs.OpCreate, errorfs.OpFileSync} {
+		full := errorfs.Wrap(cut, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind == kind && !strings.HasSuffix(op.Path, "LOCK") {
+				return syscall.ENOSPC
+			}
+			return nil
+		}))
+		s, err := store.OpenPebble("qm", store.Options{FS: full}.WithMemTable(smallTable))
+		if err == nil {
+			t.Fatalf("operation %d: opened: %v", kind, s.Close())
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("operation %d: %v, want the disk's reason", kind, err)
+		}
+	}
+	h.check(t, "opened with room again", cut)
+}
+
 // A failed store says so once and for all, and its folder can be opened again in this process.
 func TestPebble_SyncFails_StoreFailsAndLetsGo(t *testing.T) {
 	t.Parallel()
