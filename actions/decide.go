@@ -83,7 +83,8 @@ func decide(in *situations.Intent, index int, f *Facts) decision {
 }
 
 // onlyIf reports whether an action's condition lets it go on; else the decision.
-// Moving messages waits until its condition is true, everything else is asked once.
+// It is asked once, when the action's turn comes; moving messages is watched on
+// and asks again.
 func onlyIf(a *situations.Action, f *Facts) (decision, bool) {
 	switch a.OnlyIf.Eval(&f.Row) {
 	case situations.True:
@@ -210,6 +211,9 @@ func decideRevert(in *situations.Intent, a *situations.Action, f *Facts) decisio
 		if directionOf(cl.Attr, cur, want) == lowering {
 			d.Kind = kindLowering
 			lever = leverOf(&situations.Action{Verb: verbOf(cl.Attr), Value: want}, f.V6)
+			// What was found is given back if another instance is at least as high: were
+			// it to be higher, the last of several daemons could never give back.
+			lever.Value--
 		}
 	}
 	if len(d.Changes) == 0 {

@@ -488,3 +488,50 @@ func TestEvent(t *testing.T) {
 		}
 	})
 }
+
+func TestProgramsWaitForRoom(t *testing.T) {
+	bubble(t, func(w *world) { w.opt.Budget = 1000 }, func(t *testing.T, w *world) {
+		w.programs.takes = time.Minute
+		for range maxHeavy {
+			w.engine.heavy <- struct{}{}
+		}
+		w.tick(w.intent("D", open, script))
+		if n := w.programs.count(); n != 0 {
+			t.Fatal("more programs at once than there may be")
+		}
+		// A reversed edge ends the wait, so that a raising does not wait for others' programs.
+		w.values[attrPut] = disabled
+		w.tick(w.intent("D", closed), w.intent("E", open, put(enabled)))
+		w.want(attrPut, enabled)
+		for range maxHeavy {
+			<-w.engine.heavy
+		}
+		w.pass(2)
+		if n := w.programs.count(); n != 0 {
+			t.Error("a program ran after its edge reversed")
+		}
+	})
+}
+
+func TestOnlyIf(t *testing.T) {
+	ready, err := situations.NewFormula("READY_ELSEWHERE > 0", situations.Lever{Verb: situations.VerbPut})
+	if err != nil {
+		t.Fatal(err)
+	}
+	move := moving
+	move.OnlyIf = ready
+	bubble(t, func(w *world) { w.others[0].Put = false }, func(t *testing.T, w *world) {
+		w.depth = 5
+		w.tick(w.intent("D", open, last(put(disabled)), move, event))
+		w.pass(3)
+		want := []string{"put DISABLED started", "put DISABLED done", "redistribute no_change", "event nobody reads DCQ1 done"}
+		if diff := cmp.Diff(want, w.results()); diff != "" || w.depth != 5 {
+			t.Errorf("depth %d %s", w.depth, diff)
+		}
+		w.others[0].Put = true
+		w.pass(2)
+		if w.depth != 0 {
+			t.Errorf("depth %d after its condition became true", w.depth)
+		}
+	})
+}

@@ -46,85 +46,13 @@ func leverOf(a *situations.Action, v6 bool) Lever {
 	return l
 }
 
-// ReadyElsewhere counts the other instances that the workload algorithm could
-// choose from here and that the lever leaves above ours: put-enabled, of the top
-// rank, not suspended, channel not RETRYING, PAUSED or STOPPED; for rank and
-// priority only those strictly higher than the value the lever sets. It is
-// READY_ELSEWHERE of the formulas. Whether somebody reads there is not asked.
-//
-// It is right only if row.InstancesKnown.
+// ReadyElsewhere is READY_ELSEWHERE of the formulas for a lever: how many other
+// instances the workload algorithm could choose from here once the lever is
+// down, for rank and priority only those strictly above ours. Whether somebody
+// reads there is not asked. It is right only if row.InstancesKnown.
 func ReadyElsewhere(row situations.Row, lever Lever) int {
-	in := row.Instances
-	after := func(i *situations.Instance) (put bool, rank, prty int) {
-		put, rank, prty = i.Put, i.ClwlRank, i.ClwlPrty
-		if i.Local {
-			switch lever.Verb {
-			case situations.VerbRank:
-				rank = lever.Value
-			case situations.VerbPriority:
-				prty = lever.Value
-			default:
-				put = false
-			}
-		}
-		return put, rank, prty
-	}
-	alive := func(i *situations.Instance) bool {
-		put, _, _ := after(i)
-		return put || !lever.V6
-	}
-	chRank, rank := top(in, alive, func(i *situations.Instance) (int, int) {
-		_, r, _ := after(i)
-		return i.ChannelRank, r
-	})
-	usable := func(i *situations.Instance) bool {
-		put, r, _ := after(i)
-		return put && i.ChannelRank == chRank && r == rank && !i.Suspended && i.Reachable
-	}
-	chPrty, prty := 0, 0
-	if lever.Verb == situations.VerbPriority {
-		chPrty, prty = top(in, usable, func(i *situations.Instance) (int, int) {
-			_, _, p := after(i)
-			return i.ChannelPrty, p
-		})
-	}
-	n := 0
-	for k := range in {
-		i := &in[k]
-		if i.Local || !usable(i) {
-			continue
-		}
-		switch lever.Verb {
-		case situations.VerbRank:
-			if i.ClwlRank <= lever.Value {
-				continue
-			}
-		case situations.VerbPriority:
-			if i.ChannelPrty != chPrty || i.ClwlPrty != prty || i.ClwlPrty <= lever.Value {
-				continue
-			}
-		}
-		n++
-	}
-	return n
-}
-
-// top gives the highest channel value among the instances that ok keeps, and the
-// highest queue value among those that have it: two filters, one after the other.
-func top(in []situations.Instance, ok func(*situations.Instance) bool, of func(*situations.Instance) (channel, queue int)) (channel, queue int) {
-	channel, queue = -1, -1
-	for k := range in {
-		if !ok(&in[k]) {
-			continue
-		}
-		c, q := of(&in[k])
-		if c > channel {
-			channel, queue = c, q
-		} else if c == channel && q > queue {
-			queue = q
-		}
-	}
-	return channel, queue
+	row.V6 = row.V6 || lever.V6
+	return situations.ReadyElsewhere(&row, lever.Lever)
 }
 
 func attrOf(v situations.Verb) string {

@@ -118,10 +118,8 @@ func verdictOf(m Moved, over string) (result Result, reason string, goOn bool) {
 		return resultDone, m.Reason, true
 	case MoveLeft, MoveReader:
 		return resultDone, m.Reason, true
-	case MoveWaiting:
-		return resultBlocked, m.Reason, false
-	case MoveRefused:
-		return resultBlocked, m.Reason, true
+	case MoveWaiting, MoveRefused:
+		return resultBlocked, m.Reason, true // what changes that is watched for
 	case MoveCancelled:
 		if over != "" {
 			return resultSuperseded, over, false

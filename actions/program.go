@@ -53,10 +53,7 @@ func (e *Engine) exec(s *step) {
 		e.failed(s, err)
 		return
 	}
-	if !e.acquire(e.work) {
-		e.mu.Lock()
-		e.refund(s)
-		e.mu.Unlock()
+	if !e.acquireProgram(s) {
 		return
 	}
 	defer func() { <-e.heavy }()
@@ -78,6 +75,24 @@ func (e *Engine) exec(s *step) {
 	s.tg.program = time.Now()
 	e.mu.Unlock()
 	e.ended(s, res)
+}
+
+// acquireProgram waits for room; a reversed edge ends the wait, not the program.
+func (e *Engine) acquireProgram(s *step) bool {
+	ctx, cancel := context.WithCancel(e.work)
+	defer cancel()
+	ok := e.interruptible(s, cancel) && e.acquire(ctx)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.en.interrupt = nil
+	if ok && s.en.superseded != "" {
+		<-e.heavy
+		ok = false
+	}
+	if !ok {
+		e.refund(s)
+	}
+	return ok
 }
 
 func (e *Engine) ended(s *step, res Ended) {

@@ -196,7 +196,8 @@ func encodeIntent(in *situations.Intent) ([]byte, error) {
 	if env, ok := in.Row.Env.(situations.Attributes); ok {
 		s.Env = &env
 	}
-	s.Intent.Row.Env = nil
+	// The instances and readers of that moment decide nothing any more.
+	s.Intent.Row.Env, s.Intent.Row.Instances, s.Intent.Row.Readers = nil, nil, nil
 	return json.Marshal(s)
 }
 

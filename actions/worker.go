@@ -120,8 +120,8 @@ func (e *Engine) nextAction(tg *target, en *entry, index int, now time.Time) *st
 		en.reported = key
 		s.kind = stepReport
 	case doNoChange:
-		if again || a.Verb == situations.VerbRedistribute && a.OnlyIf != nil && !a.Never && !f.NeverMove {
-			return nil // its condition may become true while the situation is open
+		if again {
+			return nil // not now; its condition may become true while the situation is open
 		}
 		s.kind = stepPass
 	case doAct:

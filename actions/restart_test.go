@@ -1,0 +1,133 @@
+package actions
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestResumeFindsTheChangeMade(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		// begin: save, journal; set; then nothing more gets out.
+		w.gate.set(4)
+		w.tick(w.intent("S", open, claimed(put(disabled))))
+		w.end()
+		w.want(attrPut, disabled)
+		w.run()
+		w.pass(1)
+		want := []string{"put DISABLED started", "put DISABLED done"}
+		if diff := cmp.Diff(want, w.results()); diff != "" {
+			t.Error(diff)
+		}
+		w.tick(w.intent("S", closed, revert))
+		w.want(attrPut, enabled)
+	})
+}
+
+func TestResumeRedoesTheChangeNotMade(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.gate.set(3)
+		w.tick(w.intent("S", open, claimed(put(disabled))))
+		w.end()
+		w.want(attrPut, enabled)
+		w.run()
+		w.pass(1)
+		want := []string{"put DISABLED started", "put DISABLED in_doubt", "put DISABLED started", "put DISABLED done"}
+		if diff := cmp.Diff(want, w.results()); diff != "" {
+			t.Error(diff)
+		}
+		if l := w.journal.all(); l[1].Attempt != 1 || l[2].Attempt != 2 {
+			t.Errorf("attempts %d, %d", l[1].Attempt, l[2].Attempt)
+		}
+	})
+}
+
+func TestProgramInDoubtIsEndedAndRunsAgain(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.programs.takes = time.Hour
+		w.tick(w.intent("S", open, script))
+		w.pass(2)
+		w.crash()
+		w.programs.takes = 0
+		w.run()
+		if len(w.programs.ended) != 1 || w.programs.ended[0].PID != 4711 {
+			t.Errorf("ended %v", w.programs.ended)
+		}
+		w.pass(1)
+		want := []string{"exec /opt/fix DCQ1 started", "exec /opt/fix DCQ1 in_doubt", "exec /opt/fix DCQ1 started", "exec /opt/fix DCQ1 done"}
+		if diff := cmp.Diff(want, w.results()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestMovingGoesOnAfterARestart(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth, w.mover.perSecond = 100, 10
+		w.tick(w.intent("D", open, disableAll...))
+		w.pass(3)
+		w.crash()
+		w.run()
+		w.pass(10)
+		if w.depth != 0 {
+			t.Errorf("depth %d", w.depth)
+		}
+		want := []string{
+			"put DISABLED started", "put DISABLED done",
+			"redistribute started", "redistribute in_doubt", "redistribute started", "redistribute done",
+		}
+		if diff := cmp.Diff(want, w.results()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestEndStopsProgramsInTime(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.programs.takes = time.Hour
+		w.tick(w.intent("S", open, script))
+		start := time.Now()
+		w.end()
+		if d := time.Since(start); d != defaultDrain {
+			t.Errorf("the end took %s", d)
+		}
+		w.programs.takes = 0
+		w.run()
+		w.pass(1)
+		if n := w.programs.count(); n != 2 {
+			t.Errorf("%d runs", n)
+		}
+	})
+}
+
+func TestStateThatCannotBeStoredHoldsLowering(t *testing.T) {
+	bubble(t, nil, func(_ *testing.T, w *world) {
+		in := w.intent("S", open, put(disabled))
+		w.store.setBad(true)
+		w.tick(in)
+		w.pass(3)
+		w.want(attrPut, enabled)
+		w.wantHeld("S", HoldJournal)
+		w.store.setBad(false)
+		w.pass(3)
+		w.want(attrPut, disabled)
+	})
+}
+
+func TestIntentsStoredBeforeACrashAreSettledAmongThemselves(t *testing.T) {
+	bubble(t, func(w *world) { w.others[0].Put = false }, func(_ *testing.T, w *world) {
+		w.tick(w.intent("D", open, put(disabled)))
+		w.wantHeld("D", HoldLastInstance)
+		// The tick with the opposite edge was committed, but never dispatched.
+		w.intent("D", closed)
+		w.crash()
+		w.others[0].Put = true
+		w.run()
+		w.pass(5)
+		w.want(attrPut, enabled)
+		if n := w.store.left(); n != 0 {
+			w.t.Errorf("%d intents left", n)
+		}
+	})
+}
