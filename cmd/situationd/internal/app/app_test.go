@@ -397,3 +397,33 @@ func TestApp_LongPath_SocketAnswers(t *testing.T) {
 		t.Errorf("daemons that run after the end: %v, %v", running, err)
 	}
 }
+
+// A journal that cannot be written holds actions, or with on_failure: warn does not.
+func TestApp_JournalFails_RefusesOrWarns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		mode, put string
+	}{{"refuse", "ENABLED"}, {"warn", "DISABLED"}} {
+		t.Run(c.mode, func(t *testing.T) {
+			t.Parallel()
+			if _, err := os.Stat("/dev/full"); err != nil {
+				t.Skip("no /dev/full here: no file that is always full")
+			}
+			w := newWorld(t, hostedFile+"journal: {path: /dev/full, on_failure: "+c.mode+"}\n", idleRules)
+			d := w.start(Options{})
+			// The device cannot be synced either, which the end complains of.
+			t.Cleanup(func() { _ = d.stop() })
+			if c.mode == "warn" {
+				w.eventually("PUT(DISABLED)", func() bool { return w.put(d.hosted) == c.put })
+				return
+			}
+			w.eventually("the journal holds it", func() bool {
+				items := d.Status().Items
+				return len(items) == 1 && contains(items[0].Held, "journal")
+			})
+			if got := w.put(d.hosted); got != c.put {
+				t.Errorf("PUT(%s) without a journal", got)
+			}
+		})
+	}
+}

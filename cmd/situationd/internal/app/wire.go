@@ -35,7 +35,7 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 		Manager:  adapt.NewManager(a.link),
 		Mover:    adapt.NewMover(a.link, adapt.NewLedger(ttl, a.state)),
 		Programs: actions.NewExec(a.execOptions(data, bin, owner)),
-		Journal:  a.journal,
+		Journal:  &recorder{Journal: a.journal, warn: a.config.Journal.OnFailure == "warn", logger: a.logger.Named("journal")},
 		Store:    a.state,
 		Items:    items{a},
 		Logger:   a.logger.Named("actions"),
