@@ -117,6 +117,10 @@ func (s *yamlScanner) value() {
 		r := s.rs[s.i]
 		switch {
 		case len(s.flow) == 0 && (r == '-' || r == '?') && s.endsAt(s.i+1):
+			if s.lastKey != "" {
+				s.indicatorAsValue(r)
+				return
+			}
 			s.parent = s.i
 			s.i++
 		case len(s.flow) == 0 && (r == '|' || r == '>') && s.blockHeader():
@@ -145,6 +149,16 @@ func (s *yamlScanner) value() {
 	}
 }
 
+// indicatorAsValue is a - or ? after a key, where neither can stand.
+func (s *yamlScanner) indicatorAsValue(r rune) {
+	at := s.here(s.i, len(s.rs))
+	if r == '-' {
+		s.suspect(at, "write the list in lines of its own, or in [ ]", "a list with - does not begin on the line of its key")
+		return
+	}
+	s.suspect(at, "write: "+s.withKey(quoteYAML(strings.TrimSpace(string(s.rs[s.i:])))), "a value cannot start with ? in YAML; put it in quotes")
+}
+
 func (s *yamlScanner) blanks() {
 	s.i = runWhile(s.rs, s.i, func(r rune) bool { return r == ' ' || r == '\t' })
 }
@@ -167,6 +181,11 @@ func (s *yamlScanner) open(r rune) {
 
 func (s *yamlScanner) close() {
 	s.i++
+	last := s.flow[len(s.flow)-1].r
+	if closing := s.rs[s.i-1]; last == '[' && closing != ']' || last == '{' && closing != '}' {
+		s.suspect(s.here(s.i-1, s.i), "", "this "+string(closing)+" closes nothing")
+		return
+	}
 	s.flow = s.flow[:len(s.flow)-1]
 	if len(s.flow) == 0 {
 		s.blanks()
@@ -334,8 +353,12 @@ func (s *yamlScanner) judge(raw string, from, to int) {
 	case '%', '@', '`':
 		s.suspect(s.here(from, to), quoted, "a value cannot start with "+raw[:1]+" in YAML; put it in quotes")
 	default:
-		if len(s.flow) > 0 && (strings.Contains(raw, "${") || strings.Contains(raw, "&{")) {
+		switch {
+		case len(s.flow) == 0:
+		case strings.Contains(raw, "${"), strings.Contains(raw, "&{"):
 			s.find(s.here(from, to), quoted, "a brace inside [ ] or { } is read by YAML; put the text in quotes")
+		case strings.Contains(raw, "?"):
+			s.find(s.here(from, to), quoted, "a ? inside [ ] or { } is read by YAML; put the text in quotes")
 		}
 	}
 }
