@@ -210,12 +210,8 @@ func (s *sim) heal() {
 			s.addApp("R"+a.name, a, &getter{queue: theQueue, drains: true})
 			s.command(a, fmt.Sprintf("ALTER QLOCAL(%s) PUT(ENABLED) MAXDEPTH(5000)", theQueue))
 		}
-		for _, b := range s.nodes {
-			if a != b {
-				s.command(a, fmt.Sprintf("START CHANNEL(TO.%s)", b.name))
-			}
-		}
 	}
+	s.startChannels()
 	patience := time.Hour
 	if s.broken != (sabotage{}) {
 		patience = 2 * time.Minute // what is broken need not come to rest
@@ -227,11 +223,24 @@ func (s *sim) heal() {
 			break
 		}
 	}
+	s.checkRepositories()
 	s.ledger.check()
 	if len(s.failure) == 0 {
 		s.checkDisks()
-		s.checkRepositories()
 	}
+}
+
+// startChannels starts what was stopped. A channel that is not known yet, after a
+// refresh, needs it again later.
+func (s *sim) startChannels() {
+	for _, a := range s.nodes {
+		for _, b := range s.nodes {
+			if a != b {
+				s.command(a, fmt.Sprintf("START CHANNEL(TO.%s)", b.name))
+			}
+		}
+	}
+	s.after(time.Minute, s.startChannels)
 }
 
 // atRest: everything acknowledged was read, and no queue has anything left.
