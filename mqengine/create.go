@@ -13,6 +13,7 @@ import (
 
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/mqsc"
+	"github.com/situationd/situationd/mqengine/object"
 	"github.com/situationd/situationd/mqengine/qmgr"
 	"github.com/situationd/situationd/mqengine/store"
 	"github.com/situationd/situationd/mqengine/workload"
@@ -122,7 +123,7 @@ func found(s store.Store, name string) error {
 	}
 	now := time.Now()
 	var fx qmgr.Effects
-	if err := qmgr.Create(now, name, name+"_"+now.Format("2006-01-02_15.04.05"), &fx); err != nil {
+	if err := qmgr.Create(now, name, object.QMID(name, now), &fx); err != nil {
 		return err
 	}
 	fx.Unit.Sync = true

@@ -2,6 +2,7 @@ package object
 
 import (
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"time"
@@ -196,14 +197,17 @@ func (o *Object) SetTimes(altered, created time.Time) {
 	stamp("CRDATE", "CRTIME", created)
 }
 
-// QMID is the identifier of a queue manager made at a time: name, date and
-// time, cut to MQ's 48 characters.
+// QMID is the identifier of a queue manager made at a time: name, date and time,
+// within MQ's 48 characters. A longer name is cut, and a checksum of all of it
+// takes the end of its place: names of one cluster tend to differ at their ends,
+// and queue managers that one script creates are often of the same second.
 func QMID(name string, created time.Time) string {
-	const stampLen = len("_2006-01-02_15.04.05")
-	if len(name) > MaxName-stampLen {
-		name = name[:MaxName-stampLen]
+	const stamp = "_2006-01-02_15.04.05"
+	if most := MaxName - len(stamp); len(name) > most {
+		sum := fmt.Sprintf("%08X", crc32.ChecksumIEEE([]byte(name)))
+		name = name[:most-len(sum)] + sum
 	}
-	return name + created.Format("_2006-01-02_15.04.05")
+	return name + created.Format(stamp)
 }
 
 // IsDefault reports whether the attribute has the table's default.

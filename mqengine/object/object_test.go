@@ -195,8 +195,18 @@ func TestQMID(t *testing.T) {
 	if got := QMID("qmgr1", at); got != "qmgr1_2012-12-31_17.31.53" {
 		t.Errorf("QMID = %s", got)
 	}
-	if got := QMID(strings.Repeat("Q", 48), at); len(got) != 48 || !strings.HasSuffix(got, "Q_2012-12-31_17.31.53") {
-		t.Errorf("QMID of a long name = %s", got)
+	long := strings.Repeat("Q", 47)
+	one, two := QMID(long+"1", at), QMID(long+"2", at)
+	for _, got := range []string{one, two, QMID(strings.Repeat("Q", 29), at)} {
+		if len(got) != MaxName || !strings.HasPrefix(got, strings.Repeat("Q", 20)) || !strings.HasSuffix(got, "_2012-12-31_17.31.53") {
+			t.Errorf("long name: %q", got)
+		}
+	}
+	if one == two {
+		t.Errorf("two queue managers of the same second have the identifier %q", one)
+	}
+	if got := QMID(long[:28], at); got != long[:28]+"_2012-12-31_17.31.53" {
+		t.Errorf("the longest name that fits: %q", got)
 	}
 }
 
