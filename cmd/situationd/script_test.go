@@ -2,8 +2,11 @@ package main
 
 import (
 	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,9 +17,19 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// longScripts has the scripts do everything in the numbers that are asked of the
+// program. Without it they do the same with less.
+var longScripts = flag.Bool("script.long", false, "run scripts in their long form")
+
 // TestMain lets scripts call the program by its own name and by its links: the
 // test binary is each of them.
 func TestMain(m *testing.M) {
+	// Scripts wait more than they compute: more of them run at a time than there
+	// are processors. A flag of the command line still wins, it is parsed later.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	commands := map[string]func(){"situationd": main}
 	for link := range links {
 		commands[link] = main
@@ -45,32 +58,54 @@ func scriptParams(dir string) testscript.Params {
 			e.Defer(func() { _ = os.RemoveAll(data) })
 			e.Setenv("SITUATIOND_DATA", data)
 			e.Setenv("HOME", e.WorkDir)
+			examples, err := filepath.Abs("../../examples")
+			if err != nil {
+				return err
+			}
+			e.Setenv("EXAMPLES", examples)
+			newCrew(e)
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "long" {
+				return *longScripts, nil
+			}
+			return false, fmt.Errorf("no condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"waitfor": waitFor,
 			"status":  exitStatus,
 			"hangup":  hangUp,
+
+			"mark":     mark,
+			"spawn":    spawn,
+			"feed":     feed,
+			"slay":     slay,
+			"await":    await,
+			"lasting":  lasting,
+			"rest":     rest,
+			"waitfile": waitFile,
+
+			"ports":     ports,
+			"expand":    expand,
+			"replace":   replace,
+			"bodies":    bodies,
+			"waitlines": waitLines,
+			"sameset":   sameSet,
 		},
 	}
 }
 
-// waitFor polls a command until its stdout matches: waitfor [-TIMEOUT] REGEXP
-// COMMAND ARG... With ! it waits until stdout does not match. The default
-// timeout is 20s. A command that fails counts as one without output.
+// waitFor polls a command until its stdout matches: waitfor [-TIMEOUT[@MARK]]
+// REGEXP COMMAND ARG... With ! it waits until stdout does not match. A command that fails counts as one without output.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
-	timeout := 20 * time.Second
-	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		d, err := time.ParseDuration(args[0][1:])
-		ts.Check(err)
-		timeout, args = d, args[1:]
-	}
+	begin := time.Now()
+	end, args := deadline(ts, args, patience)
 	if len(args) < 2 {
 		ts.Fatalf("usage: waitfor [-timeout] regexp command args...")
 	}
 	want, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	deadline := time.Now().Add(timeout)
 	poll := time.NewTicker(25 * time.Millisecond)
 	defer poll.Stop()
 	for {
@@ -78,8 +113,8 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		if want.Match(out) != neg {
 			return
 		}
-		if time.Now().After(deadline) {
-			ts.Fatalf("after %v the output of %v is\n%s", timeout, args[1:], out)
+		if time.Now().After(end) {
+			ts.Fatalf("after %v the output of %v is\n%s", time.Since(begin), args[1:], out)
 		}
 		<-poll.C
 	}

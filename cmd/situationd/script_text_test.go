@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// placeholder is what expand replaces in a script's files.
+var placeholder = regexp.MustCompile(`@[A-Z][A-Z0-9_]*@`)
+
+// expand replaces each @NAME@ in files by the environment's NAME: expand FILE...
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: expand file...")
+	}
+	for _, name := range args {
+		text := placeholder.ReplaceAllStringFunc(ts.ReadFile(name), func(s string) string {
+			value := ts.Getenv(strings.Trim(s, "@"))
+			if value == "" {
+				ts.Fatalf("%s: there is no value for %s", name, s)
+			}
+			return value
+		})
+		rewrite(ts, name, text)
+	}
+}
+
+// replace replaces a text that must be in a file: replace OLD NEW FILE.
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace old new file")
+	}
+	text := ts.ReadFile(args[2])
+	if !strings.Contains(text, args[0]) {
+		ts.Fatalf("%s does not contain %q", args[2], args[0])
+	}
+	rewrite(ts, args[2], strings.ReplaceAll(text, args[0], args[1]))
+}
+
+func rewrite(ts *testscript.TestScript, name, text string) {
+	path := ts.MkAbs(name)
+	info, err := os.Stat(path)
+	ts.Check(err)
+	ts.Check(os.WriteFile(path, []byte(text), info.Mode()))
+}
+
+// bodies writes distinct lines: bodies FILE COUNT PREFIX.
+func bodies(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: bodies file count prefix")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s-%06d\n", args[2], i+1)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+}
+
+// fileLines are the lines of files, put together.
+func fileLines(ts *testscript.TestScript, names []string) []string {
+	var all []string
+	for _, name := range names {
+		for line := range strings.Lines(ts.ReadFile(name)) {
+			all = append(all, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return all
+}
+
+// waitLines polls until files have that many lines together, and no more: waitlines COUNT FILE...
+func waitLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: waitlines count file...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	n := 0
+	until(ts, fmt.Sprintf("%d lines in %v", want, args[1:]), func() bool {
+		n = len(fileLines(ts, args[1:]))
+		return n >= want
+	})
+	if n != want {
+		ts.Fatalf("%d lines in %v, want %d", n, args[1:], want)
+	}
+}
+
+// sameSet checks that files together have exactly the lines of others, in any
+// order, each as often: sameset WANT... = GOT...
+func sameSet(ts *testscript.TestScript, neg bool, args []string) {
+	i := slices.Index(args, "=")
+	if neg || i < 1 || i == len(args)-1 {
+		ts.Fatalf("usage: sameset want... = got...")
+	}
+	count := map[string]int{}
+	for _, line := range fileLines(ts, args[:i]) {
+		count[line]++
+	}
+	for _, line := range fileLines(ts, args[i+1:]) {
+		count[line]--
+	}
+	var wrong []string
+	for line, n := range count {
+		switch {
+		case n > 0:
+			wrong = append(wrong, fmt.Sprintf("%d x %q missing", n, line))
+		case n < 0:
+			wrong = append(wrong, fmt.Sprintf("%d x %q too much", -n, line))
+		}
+	}
+	slices.Sort(wrong)
+	if len(wrong) > 0 {
+		ts.Fatalf("%d lines are not as they should be:\n%s", len(wrong), strings.Join(wrong[:min(len(wrong), 20)], "\n"))
+	}
+}
+
+// ports puts free ports into variables: ports NAME...
+func ports(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: ports name...")
+	}
+	for _, name := range args {
+		ts.Setenv(name, strconv.Itoa(freePort(ts)))
+	}
+}
+
+// portBook are the ports that scripts of this process have: a queue manager's
+// port has to be known before it is created, and must stay its own while it is down.
+var portBook = struct {
+	sync.Mutex
+	next int
+}{next: portLeast + rand.IntN(portMost-portLeast)}
+
+// Below the ports that the system gives to whoever asks for any.
+const portLeast, portMost = 12000, 32000
+
+func freePort(ts *testscript.TestScript) int {
+	portBook.Lock()
+	defer portBook.Unlock()
+	for range portMost - portLeast {
+		if portBook.next++; portBook.next >= portMost {
+			portBook.next = portLeast
+		}
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", portBook.next)); err == nil {
+			ts.Check(l.Close())
+			return portBook.next
+		}
+	}
+	ts.Fatalf("no port between %d and %d is free", portLeast, portMost)
+	return 0
+}
+
+// rest lets time pass, for checks that nothing happened meanwhile: rest DURATION.
+func rest(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: rest duration")
+	}
+	d, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	<-time.After(d)
+}
