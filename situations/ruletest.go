@@ -35,8 +35,11 @@ type ActionOutcome struct {
 
 // String is the outcome as an expectation of a test spells it.
 func (o *ActionOutcome) String() string {
-	if o.Verb == VerbRedistribute && o.Moved > 0 {
+	switch {
+	case o.Verb == VerbRedistribute && o.Moved > 0:
 		return fmt.Sprintf("redistribute %d", o.Moved)
+	case isLever(o.Verb) && o.happened(): // a revert reads as what it set
+		return fmt.Sprintf("%s %s", o.Verb, o.Value)
 	}
 	return o.Action
 }
