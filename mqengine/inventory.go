@@ -1,19 +1,18 @@
 package mqengine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
 )
 
 // States of a queue manager, in MQ's words.
 const (
+	StatusStarting          = "Starting"
 	StatusRunning           = "Running"
 	StatusEnded             = "Ended normally"
 	StatusEndedUnexpectedly = "Ended unexpectedly"
@@ -23,7 +22,7 @@ const (
 type Info struct {
 	Name   string
 	Status string
-	PID    int // of the process that hosts it; 0 unless it runs
+	PID    int // of the process that hosts it; 0 unless it is starting or runs
 	Folder string
 }
 
@@ -73,6 +72,8 @@ func look(name, folder string) (Info, error) {
 	switch {
 	case err != nil:
 		return info, fmt.Errorf("queue manager %s: %w", name, err)
+	case running && h.starting:
+		info.Status, info.PID = StatusStarting, h.pid
 	case running:
 		info.Status, info.PID = StatusRunning, h.pid
 	case h.ended:
@@ -119,21 +120,4 @@ func Delete(data, name string) error {
 		return fmt.Errorf("delete queue manager %s: %w", name, err)
 	}
 	return nil
-}
-
-// WaitEnded returns when nobody holds the queue manager's folder any more.
-func WaitEnded(ctx context.Context, folder string) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		running, _, err := lookAtLock(folder)
-		if err != nil || !running {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
 }

@@ -58,7 +58,7 @@ func lockFolder(folder, name string) (*folderLock, error) {
 	if err := l.stillThere(folder); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock queue manager %s: %w", name, err), f.Close())
 	}
-	if err := l.note(fmt.Sprintf("pid %d", os.Getpid())); err != nil {
+	if err := l.note(fmt.Sprintf("starting %d", os.Getpid())); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock queue manager %s: %w", name, err), f.Close())
 	}
 	return l, nil
@@ -80,6 +80,9 @@ func (l *folderLock) stillThere(folder string) error {
 	return nil
 }
 
+// running notes that the queue manager can be used.
+func (l *folderLock) running() error { return l.note(fmt.Sprintf("pid %d", os.Getpid())) }
+
 // note replaces what the lock file says.
 func (l *folderLock) note(line string) error {
 	if err := l.f.Truncate(0); err != nil {
@@ -100,8 +103,9 @@ func (l *folderLock) release(normally bool) error {
 
 // holder is what a lock file says: of its present holder, or of the last one.
 type holder struct {
-	pid   int
-	ended bool // the last holder ended in order
+	pid      int
+	starting bool // not ready yet
+	ended    bool // the last holder ended in order
 }
 
 func readHolder(f *os.File) holder {
@@ -113,10 +117,9 @@ func readHolder(f *os.File) holder {
 	if !s.Scan() {
 		return h
 	}
-	if pid, ok := strings.CutPrefix(s.Text(), "pid "); ok {
-		h.pid, _ = strconv.Atoi(pid) // 0, unknown, for whatever else is there
-	}
-	h.ended = s.Text() == "ended"
+	word, pid, _ := strings.Cut(s.Text(), " ")
+	h.pid, _ = strconv.Atoi(pid) // 0, unknown, for whatever else is there
+	h.starting, h.ended = word == "starting", word == "ended"
 	return h
 }
 

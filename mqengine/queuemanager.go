@@ -62,8 +62,13 @@ func Start(ctx context.Context, o Options) (*QueueManager, error) {
 		<-q.done
 		return nil, q.err
 	default:
-		return q, nil
 	}
+	if q.lock != nil {
+		if err := q.lock.running(); err != nil {
+			return nil, errors.Join(fmt.Errorf("queue manager %s: %w", o.Name, err), q.Stop(ctx))
+		}
+	}
+	return q, nil
 }
 
 // assemble gets hold of everything that a queue manager is made of. What was got

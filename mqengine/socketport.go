@@ -297,17 +297,3 @@ func (p *socketPort) close() error {
 }
 
 func (p *socketPort) names() (name, qmid string) { return p.name, p.qmid }
-
-// End asks the queue manager in folder to end, as endmqm does, and returns when
-// it has let go of the folder. immediate does not wait for its applications.
-func End(ctx context.Context, folder, name string, immediate bool) error {
-	p, err := dialSocket(ctx, folder, name, qmgr.Appl{Tag: "endmqm"})
-	if err != nil {
-		return err
-	}
-	err = p.end(ctx, immediate)
-	if mqi.ReasonOf(err) == mqi.MQRC_CONNECTION_BROKEN {
-		err = nil // it ended before it could answer
-	}
-	return errors.Join(err, p.close(), WaitEnded(ctx, folder))
-}

@@ -39,7 +39,7 @@ func newEndmqmCommand(env *cliEnv) *cobra.Command {
 		if err != nil {
 			return engineExit(err)
 		}
-		if info.Status != mqengine.StatusRunning {
+		if info.PID == 0 {
 			return unreachablef("queue manager %s is not running", args[0])
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), *timeout)
