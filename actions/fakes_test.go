@@ -354,10 +354,10 @@ func (m *fakeMover) Move(ctx context.Context, o Order, started func() error, pro
 		left := w.depth
 		w.mu.Unlock()
 		progress(Moved{Moved: moved, Remaining: left})
-		switch {
-		case left == 0:
+		switch left {
+		case 0:
 			return Moved{Outcome: MoveEmpty, Moved: moved}
-		case left == m.stays:
+		case m.stays:
 			return Moved{Outcome: MoveLeft, Reason: "addressed", Moved: moved, Remaining: left, Skipped: Skipped{Addressed: left}}
 		}
 		select {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/situationd/situationd/situations"
@@ -46,6 +47,9 @@ const (
 type Journal struct {
 	path string
 	size int64 // at which it is rotated
+
+	// bad says that err is set or the file closed, readable without waiting for a sync.
+	bad atomic.Bool
 
 	mu     sync.Mutex
 	file   *os.File
@@ -134,31 +138,38 @@ func (j *Journal) Append(e Entry, sync bool) error {
 	}
 	j.at += int64(len(line))
 	j.lines++
-	j.err = nil
+	j.settle(nil)
 	return nil
 }
 
+// settle notes whether the journal can be written.
+func (j *Journal) settle(err error) {
+	j.err = err
+	j.bad.Store(err != nil)
+}
+
 func (j *Journal) fail(err error) error {
-	j.err, j.probed = err, time.Now()
+	j.settle(err)
+	j.probed = time.Now()
 	return fmt.Errorf("journal %s: %w", j.path, err)
 }
 
-// Ready says whether the journal can be written. After a failure it tries now
-// and then, so that a full disk that has room again is noticed.
+// Ready says whether the journal can be written, without waiting for one who
+// writes. After a failure it tries now and then, so that a full disk that has
+// room again is noticed.
 func (j *Journal) Ready() bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.file == nil {
-		return false
-	}
-	if j.err == nil {
+	if !j.bad.Load() {
 		return true
 	}
-	if time.Since(j.probed) < probeEvery {
+	if !j.mu.TryLock() {
+		return false
+	}
+	defer j.mu.Unlock()
+	if j.file == nil || time.Since(j.probed) < probeEvery {
 		return false
 	}
 	j.probed = time.Now()
-	j.err = j.probe()
+	j.settle(j.probe())
 	return j.err == nil
 }
 
@@ -230,5 +241,6 @@ func (j *Journal) Close() error {
 	err := j.file.Sync()
 	err = errors.Join(err, j.file.Close())
 	j.file = nil
+	j.bad.Store(true)
 	return err
 }

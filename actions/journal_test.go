@@ -21,14 +21,21 @@ func entryNamed(id string) Entry {
 	}
 }
 
+func decodeAll(t *testing.T, lines []json.RawMessage) []Entry {
+	t.Helper()
+	out := make([]Entry, len(lines))
+	for i, l := range lines {
+		if err := json.Unmarshal(l, &out[i]); err != nil {
+			t.Fatalf("%s: %v", l, err)
+		}
+	}
+	return out
+}
+
 func ids(t *testing.T, lines []json.RawMessage) []string {
 	t.Helper()
 	var out []string
-	for _, l := range lines {
-		var e Entry
-		if err := json.Unmarshal(l, &e); err != nil {
-			t.Fatalf("%s: %v", l, err)
-		}
+	for _, e := range decodeAll(t, lines) {
 		out = append(out, e.ID)
 	}
 	return out

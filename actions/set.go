@@ -144,14 +144,13 @@ func (e *Engine) altered(s *step, now time.Time) {
 	for _, c := range s.d.Changes {
 		s.tg.known = append(s.tg.known, Value{Attr: c.Attr, Value: c.After})
 	}
-	switch s.d.Kind {
-	case kindRaising:
+	if s.d.Kind == kindRaising {
 		e.rose(s.tg.Target, now)
-	case kindLowering:
-		if a := s.action(); attrOf(a.Verb) != "" && !a.AllowLast && s.d.Changes[0].Attr == attrOf(a.Verb) {
-			s.en.p.Lowered = append(s.en.p.Lowered, Lowered{Action: s.index, Changes: s.d.Changes, At: now.UTC()})
-			s.en.lone = lonely{}
-		}
+	}
+	a := s.action()
+	if s.d.Kind == kindLowering && !a.AllowLast && s.d.Changes[0].Attr == attrOf(a.Verb) {
+		s.en.p.Lowered = append(s.en.p.Lowered, Lowered{Action: s.index, Changes: s.d.Changes, At: now.UTC()})
+		s.en.lone = lonely{}
 	}
 }
 

@@ -46,9 +46,17 @@ func (e *Engine) dirty() bool {
 	return len(e.claims.dirty) > 0 || len(e.finished) > 0 || len(e.unsaved) > 0 || len(e.changed) > 0
 }
 
-// save stores everything that changed, with the progress of the given entries,
-// in one transaction.
-func (e *Engine) save(entries ...*entry) error {
+// save stores everything that changed, with the progress of the given entries.
+// What cannot be stored now is logged and stored with the next save: what was
+// done is done, and forgetting it would be worse than waiting.
+func (e *Engine) save(entries ...*entry) {
+	if err := e.trySave(entries...); err != nil {
+		e.log.Error("state could not be stored", "error", err)
+	}
+}
+
+// trySave stores in one transaction; for what must be on disk before something is done.
+func (e *Engine) trySave(entries ...*entry) error {
 	e.saving.Lock()
 	defer e.saving.Unlock()
 	e.mu.Lock()
@@ -97,6 +105,5 @@ func (e *Engine) save(entries ...*entry) error {
 	e.budget.dirty = e.budget.dirty || u.Budget != nil
 	e.stats.storeErrors++
 	e.mu.Unlock()
-	e.log.Error("state could not be stored", "error", err)
 	return err
 }

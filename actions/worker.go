@@ -2,6 +2,7 @@ package actions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -245,14 +246,15 @@ func (e *Engine) begin(s *step, flight *Flight, ours func()) error {
 		ours()
 	}
 	e.mu.Unlock()
-	err := e.save(s.en)
-	if err == nil {
-		err = e.opt.Journal.Append(e.line(s, resultStarted, ""), true)
-		if err != nil {
-			e.log.Error("journal not writable", "error", err)
-		}
-	}
+	err := e.trySave(s.en)
 	if err == nil || !must {
+		err = errors.Join(err, e.opt.Journal.Append(e.line(s, resultStarted, ""), true))
+	}
+	if err == nil {
+		return nil
+	}
+	e.log.Error("an attempt could not be recorded", "id", s.en.id(s.index), "error", err)
+	if !must {
 		return nil
 	}
 	e.mu.Lock()
