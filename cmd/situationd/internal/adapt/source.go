@@ -1,7 +1,6 @@
 package adapt
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,23 +29,16 @@ type Source struct {
 
 	latest atomic.Pointer[Latest]
 
-	mu     sync.Mutex
-	conn   mqengine.Conn // whose revisions the fields below are of
-	state  sampled
-	asked  []string // cluster queues of the last Instances call
-	askRev uint64
-	askAt  time.Time
-	answer map[string]instances
-	repos  bool
-}
+	mu    sync.Mutex
+	conn  mqengine.Conn // whose revisions the fields below are of
+	table table
 
-// sampled is what the samples of one connection have told so far.
-type sampled struct {
-	revision uint64
-	full     bool
-	started  int64
-	queues   map[string]mqengine.QueueStatus
-	rows     map[string]situations.Row
+	matched *func(*situations.Row) bool // that asked was made by
+	asked   []string                    // cluster queues of the last Instances call
+	askRev  uint64
+	askAt   time.Time
+	answer  map[string]instances
+	repos   bool
 }
 
 // instances is what the repository says of one cluster queue.
@@ -100,12 +92,12 @@ func (s *Source) Sample(ctx context.Context) (*situations.Observation, error) {
 	_, qmid := conn.QMgr()
 	obs := &situations.Observation{
 		QMgr: s.qmgr, QMID: qmid, At: at, Connected: connected,
-		Complete: s.state.full, Repository: s.repos, Rows: s.observe(at),
+		Complete: s.table.full, Repository: s.repos, Rows: s.table.rows,
 	}
-	if s.state.started != 0 {
-		obs.Started = time.UnixMilli(s.state.started)
+	if s.table.started != 0 {
+		obs.Started = time.UnixMilli(s.table.started)
 	}
-	s.latest.Store(&Latest{Observation: obs, Queues: s.sortedQueues()})
+	s.latest.Store(&Latest{Observation: obs, Queues: s.table.queues})
 	return obs, nil
 }
 
@@ -116,34 +108,21 @@ func (s *Source) stale() {
 }
 
 func (s *Source) forget(conn mqengine.Conn) {
-	s.conn, s.state = conn, sampled{queues: map[string]mqengine.QueueStatus{}, rows: map[string]situations.Row{}}
-	s.asked, s.askRev, s.answer, s.repos = nil, 0, nil, false
+	s.conn, s.table = conn, table{}
+	s.asked, s.askRev, s.answer, s.repos, s.matched = nil, 0, nil, false, nil
 }
 
 // take asks for what changed since the last sample, and for the instances of
 // the watched cluster queues.
 func (s *Source) take(ctx context.Context, conn mqengine.Conn, at time.Time) error {
-	sample, err := conn.Sample(ctx, s.state.revision)
+	sample, err := conn.Sample(ctx, s.table.revision)
 	if err != nil {
 		return fmt.Errorf("sample: %w", err)
 	}
-	if sample.Full {
-		clear(s.state.queues)
-		clear(s.state.rows)
-		s.state.full = true
+	if s.table.started != sample.Started {
+		s.askAt = time.Time{} // a queue manager that restarted is subscribed anew
 	}
-	if s.state.started != sample.Started {
-		s.askAt = time.Time{}
-	}
-	s.state.revision, s.state.started = sample.Revision, sample.Started
-	for _, name := range sample.Deleted {
-		delete(s.state.queues, name)
-		delete(s.state.rows, name)
-	}
-	for _, q := range sample.Queues {
-		s.state.queues[q.Name] = q
-		s.state.rows[q.Name] = s.row(q, at)
-	}
+	s.table.apply(sample, at, s.row)
 	return s.askInstances(ctx, conn, at)
 }
 
@@ -151,9 +130,6 @@ func (s *Source) take(ctx context.Context, conn mqengine.Conn, at time.Time) err
 // repository knows of them.
 func (s *Source) askInstances(ctx context.Context, conn mqengine.Conn, at time.Time) error {
 	names := s.watched()
-	if len(names) == 0 {
-		s.asked, s.askRev, s.answer = nil, 0, nil
-	}
 	changed := !slices.Equal(names, s.asked)
 	req := qmgr.InstancesReq{Queues: names, Since: s.askRev}
 	if changed {
@@ -184,6 +160,7 @@ func (s *Source) askInstances(ctx context.Context, conn mqengine.Conn, at time.T
 		answer[in.Queue] = entry
 	}
 	s.answer = answer
+	s.table.answered(answer)
 	return nil
 }
 
@@ -193,41 +170,17 @@ func (s *Source) watched() []string {
 	if match == nil {
 		return nil
 	}
+	if !s.table.reordered && match == s.matched {
+		return s.asked
+	}
+	s.matched, s.table.reordered = match, false
 	var names []string
-	for name := range s.state.rows {
-		row := s.state.rows[name]
-		if len(row.Clusters) > 0 && (*match)(&row) {
-			names = append(names, name)
+	for i := range s.table.rows {
+		if row := &s.table.rows[i]; len(row.Clusters) > 0 && (*match)(row) {
+			names = append(names, row.Queue)
 		}
 	}
-	slices.Sort(names)
 	return names
-}
-
-// observe builds the rows of an observation: new ones, since observations are
-// handed on and must not change.
-func (s *Source) observe(at time.Time) []situations.Row {
-	rows := make([]situations.Row, 0, len(s.state.rows))
-	for name, row := range s.state.rows {
-		if q := s.state.queues[name]; q.MonQ && (q.Oldest != 0 || q.LGet != 0 || q.LPut != 0) {
-			row = s.row(q, at) // ages grow although nothing happens
-		}
-		if answer, ok := s.answer[name]; ok {
-			row.Instances, row.InstancesKnown = answer.list, answer.known
-		}
-		rows = append(rows, row)
-	}
-	slices.SortFunc(rows, func(a, b situations.Row) int { return cmp.Compare(a.Queue, b.Queue) })
-	return rows
-}
-
-func (s *Source) sortedQueues() []mqengine.QueueStatus {
-	queues := make([]mqengine.QueueStatus, 0, len(s.state.queues))
-	for _, q := range s.state.queues {
-		queues = append(queues, q)
-	}
-	slices.SortFunc(queues, func(a, b mqengine.QueueStatus) int { return cmp.Compare(a.Name, b.Name) })
-	return queues
 }
 
 // row is one queue as formulas see it.
