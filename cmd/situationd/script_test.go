@@ -92,6 +92,7 @@ func scriptParams(dir string) testscript.Params {
 			"bodies":    bodies,
 			"waitlines": waitLines,
 			"sameset":   sameSet,
+			"beyond":    beyond,
 		},
 	}
 }

@@ -125,6 +125,18 @@ func sameSet(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// beyond writes down what a file has after all that it had before: beyond OLD NEW OUT.
+func beyond(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: beyond old new out")
+	}
+	more, ok := strings.CutPrefix(ts.ReadFile(args[1]), ts.ReadFile(args[0]))
+	if !ok {
+		ts.Fatalf("%s does not begin with %s", args[1], args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(more), 0o600))
+}
+
 // ports puts free ports into variables: ports NAME...
 func ports(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
