@@ -1,6 +1,7 @@
 package mqsc
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -85,7 +86,8 @@ func (p *parser) missing(valid []string, format string, args ...any) *Error {
 // badValue turns a fault of the attribute table into a syntax error.
 func (p *parser) badValue(at word, a *object.Attr, err error) *Error {
 	id := idValue
-	if ve, ok := err.(*object.ValueError); ok {
+	var ve *object.ValueError
+	if errors.As(err, &ve) {
 		switch ve.Fault {
 		case object.FaultRange:
 			id = idRange
@@ -93,6 +95,7 @@ func (p *parser) badValue(at word, a *object.Attr, err error) *Error {
 			id = idLength
 		case object.FaultName:
 			id = idName
+		default: // the value itself is wrong
 		}
 	}
 	e := p.fail(id, at, "%s(%s): %s is needed", a.Keyword, clip(at.text), a.Want())

@@ -1,6 +1,7 @@
 package mqsc
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -84,7 +85,7 @@ func TestReaderGolden(t *testing.T) {
 		for {
 			it, err := r.Next()
 			if err != nil {
-				if err != io.EOF {
+				if !errors.Is(err, io.EOF) {
 					fmt.Fprintf(&b, "error: %v\n", err)
 				}
 				return b.String()

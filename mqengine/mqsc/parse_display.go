@@ -39,7 +39,7 @@ func (p *parser) selectOrShow(f *form, c *Command, it item, seen map[string]stri
 	if sel == nil && attr == nil {
 		return p.failValid(idKeyword, it.key, f.displayWords(), "%s is not an attribute of DISPLAY %s", clip(it.key.text), f.noun)
 	}
-	keyword := it.key.text
+	var keyword string
 	if attr != nil {
 		keyword = attr.Keyword
 	} else {

@@ -100,6 +100,7 @@ func DefaultName(k Kind) string {
 		return "SYSTEM.DEFAULT.PROCESS"
 	case Listener:
 		return "SYSTEM.DEFAULT.LISTENER.TCP"
+	default: // there is one queue manager, and nothing to copy it from
+		return ""
 	}
-	return ""
 }

@@ -93,6 +93,7 @@ func (o *Object) validateChannel() error {
 		if o.clustered() && o.Str("CONNAME") == "" {
 			return &Conflict{ID: "AMQ8421E", Text: "A required keyword was not specified: CONNAME, the address that the cluster learns."}
 		}
+	default: // no other kind needs a partner
 	}
 	return nil
 }

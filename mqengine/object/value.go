@@ -55,8 +55,9 @@ func (e *ValueError) Error() string {
 		return fmt.Sprintf("%s is not an attribute of %s", e.Keyword, e.Want)
 	case FaultReadOnly:
 		return fmt.Sprintf("%s cannot be set: the queue manager keeps it", e.Keyword)
+	default:
+		return fmt.Sprintf("%s(%s): %s is needed", e.Keyword, e.Value, e.Want)
 	}
-	return fmt.Sprintf("%s(%s): %s is needed", e.Keyword, e.Value, e.Want)
 }
 
 // Want is what the attribute takes, as a phrase for a person.

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -50,7 +52,11 @@ func (f *failure) set(reason error) error {
 
 // fileSystem notes a failed operation and hands the bare error to the database.
 func (f *failure) fileSystem(op, path string, err error) error {
-	_ = f.set(fmt.Errorf("%s %s: %w", op, path, err))
+	cause := err
+	if named := (*fs.PathError)(nil); errors.As(err, &named) && named.Path == path {
+		cause = named.Err // it would say operation and path once more
+	}
+	_ = f.set(fmt.Errorf("%s %s: %w", op, path, cause))
 	return err
 }
 
@@ -77,8 +83,11 @@ func (p *Pebble) listener() *pebble.EventListener {
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			_ = p.failure.set(fmt.Errorf("%s", info))
 		},
-		WALCreated:    func(pebble.WALCreateInfo) { p.stall.changed() },
-		FlushEnd:      func(pebble.FlushInfo) { p.stall.changed() },
+		WALCreated: func(pebble.WALCreateInfo) { p.stall.changed() },
+		FlushEnd: func(info pebble.FlushInfo) {
+			p.space.flushed(info.InputBytes)
+			p.stall.changed()
+		},
 		CompactionEnd: func(pebble.CompactionInfo) { p.stall.changed() },
 	}
 }

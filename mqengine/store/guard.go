@@ -151,7 +151,7 @@ func (g *guard) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
 
 // unreadable deals with a read that failed.
 func (g *guard) unreadable(op, path string, err error) error {
-	if err == io.EOF || !isTable(path) || !g.running.Load() {
+	if errors.Is(err, io.EOF) || !isTable(path) || !g.running.Load() {
 		return err
 	}
 	_ = g.fail(op, path, err)

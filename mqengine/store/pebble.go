@@ -18,13 +18,12 @@ const lockName = "LOCK"
 // Sizes that keep an empty queue manager small. Memory tables start at 256 KiB
 // and grow to memTable only under load.
 const (
-	memTable    = 16 << 20
-	blockCache  = 2 << 20
-	openFiles   = 256
-	unflushed   = 4  // memory tables' worth of data that may wait for the disk before Apply waits
-	sublevels   = 24 // overlapping files that a read may have to look into before Apply waits
-	closeWait   = 5 * time.Second
-	spaceMaxAge = 250 * time.Millisecond
+	memTable   = 16 << 20
+	blockCache = 2 << 20
+	openFiles  = 256
+	unflushed  = 4  // memory tables' worth of data that may wait for the disk before Apply waits
+	sublevels  = 24 // overlapping files that a read may have to look into before Apply waits
+	closeWait  = 5 * time.Second
 )
 
 // DefaultReserve is how much disk is kept free for gets and for ending in order.
@@ -64,10 +63,7 @@ type Pebble struct {
 	applying sync.Mutex   // one Apply at a time; Close waits for it
 	closed   bool         // written under both
 	loaded   bool         // guarded by applying
-
-	spaceMu sync.Mutex
-	spaceAt time.Time
-	spaceIs error
+	space    space
 }
 
 var _ Store = (*Pebble)(nil)
@@ -247,27 +243,6 @@ func (p *Pebble) read(id BodyID) ([]byte, error) {
 	return body, closer.Close()
 }
 
-// Space asks the file system, at most four times a second.
-func (p *Pebble) Space() error {
-	if p.opt.Reserve < 0 {
-		return nil
-	}
-	p.spaceMu.Lock()
-	defer p.spaceMu.Unlock()
-	if time.Since(p.spaceAt) < spaceMaxAge {
-		return p.spaceIs
-	}
-	p.spaceAt, p.spaceIs = time.Now(), nil
-	usage, err := p.opt.FS.GetDiskUsage(p.dir)
-	switch {
-	case err != nil:
-		p.spaceIs = fmt.Errorf("store %s: free space: %w", p.dir, err)
-	case usage.AvailBytes < uint64(p.opt.Reserve):
-		p.spaceIs = fmt.Errorf("%w: %d bytes free under %s, %d are kept", ErrLowSpace, usage.AvailBytes, p.dir, p.opt.Reserve)
-	}
-	return p.spaceIs
-}
-
 // Close ends the store and lets go of its folder. The database of a store that
 // has failed, or that does not end in five seconds, is left behind without its files.
 func (p *Pebble) Close() error {
@@ -283,7 +258,10 @@ func (p *Pebble) Close() error {
 		return p.guard.abandon() // the failure was told already
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- p.closeDB() }()
+	go func() {
+		p.space.reclaiming.Wait()
+		ended <- p.closeDB()
+	}()
 	timer := time.NewTimer(closeWait)
 	defer timer.Stop()
 	var err error

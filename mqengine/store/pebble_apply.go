@@ -37,7 +37,8 @@ func (p *Pebble) commit(u *Unit) (err error) {
 			err = p.failure.set(fmt.Errorf("database panicked: %v", r))
 		}
 	}()
-	b := p.db.NewBatchWithSize(u.size())
+	size := u.size()
+	b := p.db.NewBatchWithSize(size)
 	for i := range u.Ops {
 		if err := addOp(b, &u.Ops[i]); err != nil {
 			return p.failure.set(err)
@@ -56,6 +57,7 @@ func (p *Pebble) commit(u *Unit) (err error) {
 	if err := p.db.Apply(b, how); err != nil {
 		return p.failure.set(err)
 	}
+	p.space.wrote(size)
 	// The database reports a failed sync to its log, and success here.
 	if err := p.failure.get(); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (c *conn) Receive() ([]byte, error) {
 		c.server = false
 	}
 	frame, err := readFrame(c.r, c.opt.MaxFrame)
-	if err == io.EOF && !c.closed() {
+	if errors.Is(err, io.EOF) && !c.closed() {
 		return nil, io.EOF
 	}
 	if err != nil {

@@ -182,7 +182,7 @@ func testCloseFlushes(t *testing.T, n network) {
 			t.Fatalf("frame %d: %v", i, err)
 		}
 	}
-	if _, err := far.Receive(); err != io.EOF {
+	if _, err := far.Receive(); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v, want io.EOF", err)
 	}
 	if err := <-closed; err != nil {
@@ -195,7 +195,7 @@ func testCloseEnds(t *testing.T, n network) {
 	if err := near.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := far.Receive(); err != io.EOF {
+	if _, err := far.Receive(); !errors.Is(err, io.EOF) {
 		t.Errorf("receive: %v, want io.EOF", err)
 	}
 	if err := near.Send([]byte("x")); !errors.Is(err, transport.ErrClosed) {

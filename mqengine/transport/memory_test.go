@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestMemory_Cut_BreaksLinksAndRefusesUntilHealed(t *testing.T) {
 		unhurt, _ := connect(t, m, other)
 		m.Cut("QM1")
 		for _, link := range []transport.Link{near, far} {
-			if _, err := link.Receive(); err == nil || err == io.EOF || !strings.Contains(err.Error(), "cut") {
+			if _, err := link.Receive(); err == nil || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "cut") {
 				t.Errorf("receive: %v, want the error of a cut link", err)
 			}
 		}

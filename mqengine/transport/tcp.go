@@ -44,7 +44,7 @@ func dial(ctx context.Context, opt Options, name string, connect func(context.Co
 	c := newConn(nc, opt, name, false)
 	// A cancelled context ends the wait for the preface as well.
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetReadDeadline(time.Unix(1, 0)) })
-	if err = c.greet(deadline); err == io.EOF {
+	if err = c.greet(deadline); errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%w: it closed the connection at once", ErrForeign)
 	}
 	if !stop() && err == nil {

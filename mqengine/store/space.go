@@ -1,0 +1,106 @@
+package store
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// spaceMaxAge and spaceStep bound how old an answer of Space may be: in time, and in bytes written since.
+	spaceMaxAge = 250 * time.Millisecond
+	spaceStep   = 4 << 20
+	// reclaimMargin is what has to be free beside the tables that a reclaim writes.
+	reclaimMargin = 4 << 20
+)
+
+// space is what a Pebble knows of its disk.
+type space struct {
+	mu sync.Mutex
+	at time.Time
+	is error
+	// unseen are the bytes written since the last look, unflushed those that are in
+	// the log and not in tables yet: to flush them takes as much again, before the log goes.
+	unseen, unflushed atomic.Int64
+	written           atomic.Int64 // in all
+	reclaimed         int64        // written at the last reclaim
+	busy              atomic.Bool  // a reclaim is under way
+	reclaiming        sync.WaitGroup
+}
+
+// wrote counts what Apply wrote.
+func (s *space) wrote(bytes int) {
+	s.written.Add(int64(bytes))
+	s.unseen.Add(int64(bytes))
+	s.unflushed.Add(int64(bytes))
+}
+
+// flushed counts tables that were written. The database's sizes are not quite ours.
+func (s *space) flushed(bytes uint64) {
+	for {
+		now := s.unflushed.Load()
+		if s.unflushed.CompareAndSwap(now, max(0, now-int64(bytes))) {
+			return
+		}
+	}
+}
+
+// Space asks the file system, when the last answer is old or much was written since.
+func (p *Pebble) Space() error {
+	p.reading.RLock()
+	defer p.reading.RUnlock()
+	if p.closed {
+		return ErrClosed
+	}
+	if p.opt.Reserve < 0 {
+		return nil
+	}
+	s := &p.space
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.at) < spaceMaxAge && s.unseen.Load() < spaceStep {
+		return s.is
+	}
+	s.unseen.Store(0)
+	s.at, s.is = time.Now(), nil
+	usage, err := p.opt.FS.GetDiskUsage(p.dir)
+	unflushed := uint64(s.unflushed.Load())
+	switch keep := uint64(p.opt.Reserve) + unflushed; {
+	case err != nil:
+		s.is = fmt.Errorf("store %s: free space: %w", p.dir, err)
+	case usage.AvailBytes < keep:
+		s.is = fmt.Errorf("%w: %d bytes free under %s, %d are kept", ErrLowSpace, usage.AvailBytes, p.dir, keep)
+		if usage.AvailBytes > unflushed+reclaimMargin {
+			p.reclaim()
+		}
+	}
+	return s.is
+}
+
+// reclaim, under the lock, has the newest table written out. What was deleted frees its place only
+// then, and when puts are refused little else would ever fill the table.
+func (p *Pebble) reclaim() {
+	written := p.space.written.Load()
+	if written == p.space.reclaimed || p.failure.get() != nil || p.space.busy.Swap(true) {
+		return
+	}
+	p.space.reclaimed = written
+	p.space.reclaiming.Go(func() {
+		defer p.space.busy.Store(false)
+		defer func() {
+			if r := recover(); r != nil {
+				_ = p.failure.set(fmt.Errorf("database panicked: %v", r))
+			}
+		}()
+		flushed, err := p.db.AsyncFlush()
+		if err != nil {
+			_ = p.failure.set(err)
+			return
+		}
+		select {
+		case <-flushed:
+		case <-p.failure.done:
+		}
+	})
+}
