@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -42,7 +43,7 @@ func lockDir(dir, qmgr string) (*lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the daemon's folder: %w", err)
 	}
-	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = lockPatiently(file)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		defer file.Close()
 		text := make([]byte, 32)
@@ -63,6 +64,22 @@ func lockDir(dir, qmgr string) (*lock, error) {
 }
 
 func (l *lock) Close() error { return l.file.Close() }
+
+// lockPatiently tries for a moment: a command that looks whether the daemon
+// runs holds the lock for an instant.
+func lockPatiently(file *os.File) error {
+	const tries, pause = 20, 10 * time.Millisecond
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for i := 1; ; i++ {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		busy := errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR)
+		if !busy || i == tries {
+			return err
+		}
+		<-tick.C
+	}
+}
 
 // makeLinks fills bin with links to this program under the names of the commands
 // that it stands for, and removes what else is there of an older version.
