@@ -62,11 +62,10 @@ type outFrame struct {
 	frame *channel.Frame // kind and numbers only
 }
 
-// answer is a reply with the body that goes with it. lost: the queue manager died first.
+// answer is a reply with the body that goes with it.
 type answer struct {
 	qmgr.Reply
 	body []byte
-	lost bool
 }
 
 func (s *sim) addNode(name, addr string) *node {

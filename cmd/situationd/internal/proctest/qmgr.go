@@ -30,7 +30,6 @@ type QMgr struct {
 
 	program string
 	mqsc    string // file of the creation, blank for none
-	args    []string
 	cmd     *exec.Cmd
 	ended   chan struct{} // closed when the process is gone
 	addr    string
