@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -316,4 +317,38 @@ func waitFile(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		<-poll.C
 	}
+}
+
+// waitPage polls an address until what it answers matches: waitpage
+// [-TIMEOUT[@MARK]] REGEXP URL.
+func waitPage(ts *testscript.TestScript, neg bool, args []string) {
+	begin := time.Now()
+	end, args := deadline(ts, args, patience)
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitpage [-timeout] regexp url")
+	}
+	want, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	client := http.Client{Timeout: 10 * time.Second}
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		page, err := fetch(&client, args[1])
+		if err == nil && want.Match(page) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("after %v %s answers %v\n%s", time.Since(begin), args[1], err, page)
+		}
+		<-poll.C
+	}
+}
+
+func fetch(client *http.Client, url string) ([]byte, error) {
+	res, err := client.Get(url)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	return io.ReadAll(res.Body)
 }

@@ -85,6 +85,7 @@ func scriptParams(dir string) testscript.Params {
 			"lasting":  lasting,
 			"rest":     rest,
 			"waitfile": waitFile,
+			"waitpage": waitPage,
 
 			"ports":     ports,
 			"expand":    expand,
