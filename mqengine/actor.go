@@ -19,12 +19,14 @@ const idleWait = time.Hour
 type actor struct {
 	machine   *qmgr.Machine
 	mailbox   *mailbox
+	clock     *clock
 	bodies    *bodyTable
 	committer *store.Committer
 	// release does what a turn wants done outside; with an error its callers get that.
 	release func(*turn, error)
 	// failed is told why no further turn can be made durable.
 	failed func(error)
+	space  *spaceGauge
 
 	free     chan *turn
 	inFlight atomic.Int64   // turns that the committer has
@@ -36,7 +38,7 @@ type actor struct {
 }
 
 func newActor(m *qmgr.Machine, box *mailbox, reader bodyReader, budget int) *actor {
-	a := &actor{machine: m, mailbox: box, free: make(chan *turn, turnsMax), applied: new(atomic.Uint64)}
+	a := &actor{machine: m, mailbox: box, clock: newClock(time.Now()), space: newSpaceGauge(), free: make(chan *turn, turnsMax), applied: new(atomic.Uint64)}
 	a.bodies = newBodyTable(reader, budget, a.applied)
 	for range turnsMax {
 		t := new(turn)
@@ -48,6 +50,7 @@ func newActor(m *qmgr.Machine, box *mailbox, reader bodyReader, budget int) *act
 
 // start lets the machine begin, as the first turn. It runs before run.
 func (a *actor) start(now time.Time) {
+	a.clock = newClock(now)
 	a.take(<-a.free, func(fx *qmgr.Effects) { a.machine.Start(now, fx) })
 }
 
@@ -64,7 +67,7 @@ func (a *actor) run() {
 		case <-a.mailbox.wake:
 		case <-timer.C:
 			ticked, a.armed = true, time.Time{}
-			a.take(<-a.free, func(fx *qmgr.Effects) { a.machine.Step(time.Now(), qmgr.Tick{}, fx) })
+			a.take(<-a.free, func(fx *qmgr.Effects) { a.machine.Step(a.clock.now(), qmgr.Tick{}, fx) })
 			continue
 		}
 		// Turns are few: events gather here while the disk works.
@@ -93,7 +96,7 @@ func (a *actor) arm(timer *time.Timer, ticked bool) {
 	a.armed = at
 	wait := idleWait
 	if !at.IsZero() {
-		wait = min(max(time.Until(at), 0), idleWait)
+		wait = min(max(a.clock.until(at), 0), idleWait)
 	}
 	if ticked {
 		wait = max(wait, time.Millisecond)
@@ -103,6 +106,7 @@ func (a *actor) arm(timer *time.Timer, ticked bool) {
 
 func (a *actor) step(fx *qmgr.Effects) {
 	now := time.Now()
+	a.space.tell(now, a.machine, fx)
 	for i := range a.items {
 		it := &a.items[i]
 		if it.body.id != 0 {
@@ -155,6 +159,7 @@ func (a *actor) try(t *turn, work func(*qmgr.Effects)) (err error) {
 // committed runs in the committer's goroutine, in the order of the turns.
 func (a *actor) committed(t *turn, err error) {
 	a.applied.Store(t.number)
+	a.space.wrote(t.written)
 	a.finish(t, err)
 	a.inFlight.Add(-1) // last: from here on the actor may finish turns itself
 }

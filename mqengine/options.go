@@ -13,9 +13,6 @@ import (
 // DefaultBodyBudget is how many bytes of stored message bodies stay in memory.
 const DefaultBodyBudget = 16 << 20
 
-// spaceEvery is how often the free space of the disk is looked at.
-const spaceEvery = time.Second
-
 // Options is how a queue manager is started.
 type Options struct {
 	Name string

@@ -174,45 +174,6 @@ func (q *QueueManager) launch() {
 	go q.supervise() // waited for through done
 }
 
-// watchStore tells the machine when the disk fills up, and ends the queue
-// manager when the store fails without anybody writing.
-func (q *QueueManager) watchStore() {
-	var failed <-chan struct{}
-	if p, ok := q.store.(interface {
-		Failed() <-chan struct{}
-		Err() error
-	}); ok {
-		failed = p.Failed()
-	}
-	tick := time.NewTicker(spaceEvery)
-	defer tick.Stop()
-	low := false
-	for {
-		select {
-		case <-q.ending:
-			return
-		case <-failed:
-			q.end(errors.New("the store has failed"))
-			return
-		case <-tick.C:
-		}
-		err := q.store.Space()
-		if now := errors.Is(err, store.ErrLowSpace); now != low {
-			low = now
-			q.sayLow(low, err)
-			q.mailbox.post(item{event: qmgr.Space{Low: low}})
-		}
-	}
-}
-
-func (q *QueueManager) sayLow(low bool, err error) {
-	if low {
-		q.say("AMQ6708W", "A disk full condition is near, puts are refused: %v", err)
-		return
-	}
-	q.say("AMQ6709I", "There is enough free disk space again, puts are accepted.")
-}
-
 // Name is the queue manager's name, QMID its identifier.
 func (q *QueueManager) Name() string { return q.name }
 

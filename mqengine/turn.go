@@ -25,8 +25,10 @@ type turn struct {
 	rows   []*row
 	old    []*row
 	after  []func()
-	fault  error       // the turn could not be made: nothing of it may leave
-	done   func(error) // made once, so that a submission costs no memory
+	fault  error // the turn could not be made: nothing of it may leave
+	// written are the bytes of bodies that the turn writes.
+	written int
+	done    func(error) // made once, so that a submission costs no memory
 }
 
 type outFrame struct {
@@ -41,7 +43,7 @@ func (t *turn) reset() {
 	clear(t.rows)
 	clear(t.old)
 	clear(t.after)
-	t.fault = nil
+	t.fault, t.written = nil, 0
 	t.bodies, t.frames, t.rows, t.old, t.after = t.bodies[:0], t.frames[:0], t.rows[:0], t.old[:0], t.after[:0]
 }
 
@@ -55,6 +57,7 @@ func (t *turn) finish(m *qmgr.Machine, bodies *bodyTable) error {
 			if op.Value, err = bodies.write(op.Body, t.number); err != nil {
 				return err
 			}
+			t.written += len(op.Value)
 		}
 	}
 	for i := range t.fx.Replies {

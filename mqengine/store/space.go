@@ -71,6 +71,8 @@ func (p *Pebble) Space() error {
 		s.is = fmt.Errorf("store %s: free space: %w", p.dir, err)
 	case usage.AvailBytes < keep:
 		s.is = fmt.Errorf("%w: %d bytes free under %s, %d are kept", ErrLowSpace, usage.AvailBytes, p.dir, keep)
+		fallthrough
+	case usage.AvailBytes < keep+uint64(p.opt.Reserve): // before puts have to be refused
 		if usage.AvailBytes > unflushed+reclaimMargin {
 			p.reclaim()
 		}

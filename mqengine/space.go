@@ -1,0 +1,86 @@
+package mqengine
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/mqengine/store"
+)
+
+const (
+	// spaceEvery is how often the free space of the disk is looked at, and
+	// spaceBytes after how many bytes of bodies at the latest.
+	spaceEvery = time.Second
+	spaceBytes = 8 << 20
+)
+
+// spaceGauge carries word of the disk between those who write and those who look.
+type spaceGauge struct {
+	low     atomic.Bool   // the reserve is reached
+	look    chan struct{} // one token: much was written
+	written int           // since the last token; the committer's own
+	told    bool          // what the machine knows; the actor's own
+}
+
+func newSpaceGauge() *spaceGauge { return &spaceGauge{look: make(chan struct{}, 1)} }
+
+// wrote counts the bodies of a turn that is durable.
+func (g *spaceGauge) wrote(bytes int) {
+	if g.written += bytes; g.written < spaceBytes {
+		return
+	}
+	g.written = 0
+	select {
+	case g.look <- struct{}{}:
+	default:
+	}
+}
+
+// tell lets the machine know before it takes further events. What waits in the
+// mailbox may be more than the reserve, so word must not queue up behind it.
+func (g *spaceGauge) tell(now time.Time, m *qmgr.Machine, fx *qmgr.Effects) {
+	if low := g.low.Load(); low != g.told {
+		g.told = low
+		m.Step(now, qmgr.Space{Low: low}, fx)
+	}
+}
+
+// watchStore looks at the disk, and ends the queue manager when the store fails
+// without anybody writing.
+func (q *QueueManager) watchStore() {
+	var failed <-chan struct{}
+	if p, ok := q.store.(interface {
+		Failed() <-chan struct{}
+		Err() error
+	}); ok {
+		failed = p.Failed()
+	}
+	tick := time.NewTicker(spaceEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-q.ending:
+			return
+		case <-failed:
+			q.end(errors.New("the store has failed"))
+			return
+		case <-tick.C:
+		case <-q.actor.space.look:
+		}
+		err := q.store.Space()
+		if low := errors.Is(err, store.ErrLowSpace); low != q.actor.space.low.Swap(low) {
+			q.sayLow(low, err)
+			q.mailbox.post(item{}) // a turn, so that the machine hears of it
+		}
+	}
+}
+
+func (q *QueueManager) sayLow(low bool, err error) {
+	if low {
+		q.say("AMQ6708W", "A disk full condition is near, puts are refused: %v", err)
+		return
+	}
+	q.say("AMQ6709I", "There is enough free disk space again, puts are accepted.")
+}

@@ -1,0 +1,68 @@
+package mqengine
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/store"
+)
+
+// filling is a store whose reserve is reached after so many bytes of bodies.
+type filling struct {
+	*store.Memory
+	written atomic.Int64
+	most    atomic.Int64
+}
+
+func (f *filling) Apply(u *store.Unit) error {
+	for i := range u.Ops {
+		if op := &u.Ops[i]; op.Kind == store.OpSetBody {
+			f.written.Add(int64(len(op.Value)))
+		}
+	}
+	return f.Memory.Apply(u)
+}
+
+func (f *filling) Space() error {
+	if f.written.Load() > f.most.Load() {
+		return store.ErrLowSpace
+	}
+	return nil
+}
+
+// Putters that are faster than the look once a second must not write through the
+// reserve: puts are refused soon after it is reached, gets go on, and puts are
+// taken again when there is room.
+func TestQueueManager_DiskFillsUpFast_PutsAreRefusedWithinTheReserve(t *testing.T) {
+	t.Parallel()
+	s := &filling{Memory: foundMemory(t)}
+	s.most.Store(20 << 20)
+	q, err := Start(testContext(t), Options{Name: "QM1", Store: s, Network: nowhere{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = q.Stop(testContext(t)) })
+	c := connectTo(t, q)
+	run(t, c, "DEFINE QLOCAL(Q) MAXDEPTH(1000000)")
+	h := open(t, c, "Q", mqi.MQOO_OUTPUT|mqi.MQOO_INPUT_SHARED)
+	body := strings.Repeat("x", 256<<10)
+	for err == nil && s.written.Load() < 500<<20 {
+		_, err = c.Put(testContext(t), h, message(body), mqi.PMO{})
+	}
+	if !errors.Is(err, mqi.MQRC_Q_SPACE_NOT_AVAILABLE) {
+		t.Fatalf("after %d bytes: %v, want 2056", s.written.Load(), err)
+	}
+	// What is counted between two looks, and what was under way.
+	if over := s.written.Load() - s.most.Load(); over > spaceBytes+4*turnBytes {
+		t.Errorf("%d bytes were written beyond the reserve", over)
+	}
+	wantGet(t, c, h, body, 0)
+	s.most.Store(1 << 40)
+	eventually(t, "puts are accepted again", func() bool {
+		_, err := c.Put(testContext(t), h, message(body), mqi.PMO{})
+		return err == nil
+	})
+}
