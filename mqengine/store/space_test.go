@@ -75,7 +75,7 @@ func TestPebble_DiskFillsUp_SpaceSaysSoInTimeAndAgainWhenItIsFree(t *testing.T) 
 	t.Parallel()
 	const reserve = 16 << 20
 	disk := &smallDisk{FS: vfs.NewMem(), size: 64 << 20}
-	s, err := store.OpenPebble("qm", store.Options{FS: disk, Reserve: reserve}.WithMemTable(4 << 20))
+	s, err := store.OpenPebble("qm", store.Options{FS: disk, Reserve: reserve}.WithMemTable(4<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,4 +123,3 @@ func waitUntil(t *testing.T, what string, condition func() bool) {
 		<-poll.C
 	}
 }
-
