@@ -1,6 +1,9 @@
 package mqengine
 
 import (
+	"fmt"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -46,6 +49,22 @@ const defaultHelloWait = 10 * time.Second
 
 // NoListener as Options.Listen starts no listener.
 const NoListener = "none"
+
+// CheckListen checks the form of Options.Listen. Whether the address is ours and
+// free shows when the queue manager starts.
+func CheckListen(listen string) error {
+	if listen == "" || listen == NoListener {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return fmt.Errorf("%q is not HOST:PORT or none", listen)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
+		return fmt.Errorf("%q: %q is no port: use 1 to 65535, or 0 for any free one", listen, port)
+	}
+	return nil
+}
 
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {

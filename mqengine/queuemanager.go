@@ -115,7 +115,7 @@ func assemble(ctx context.Context, o Options) (_ *QueueManager, err error) {
 		return nil, err
 	}
 	if o.Folder != "" {
-		if local, err = transport.Unix(localLinks()).Listen(SocketPath(o.Folder)); err != nil {
+		if local, err = transport.Unix(servedLinks()).Listen(SocketPath(o.Folder)); err != nil {
 			return nil, fmt.Errorf("queue manager %s: %w", o.Name, err)
 		}
 	}
@@ -148,13 +148,17 @@ func (r restorer) Message(queue uint32, seq uint64, header []byte) (store.BodyID
 // load makes the machine from what is stored.
 func (q *QueueManager) load(o Options) error {
 	now := time.Now()
-	q.machine = qmgr.New(qmgr.Config{Name: o.Name, Order: o.Workload, StartTime: now, ConnName: connName(q.addr)})
+	q.machine = qmgr.New(qmgr.Config{
+		Name: o.Name, Order: o.Workload, StartTime: now, ConnName: connName(q.addr), NewBody: q.numbers.next,
+	})
 	last, err := q.store.Load(restorer{q.machine})
 	if err != nil {
 		return fmt.Errorf("queue manager %s: %w", o.Name, err)
 	}
 	q.numbers.last.Store(uint64(last))
-	q.qmid = q.machine.QMID()
+	if q.qmid = q.machine.QMID(); q.qmid == "" {
+		return fmt.Errorf("queue manager %s: its store is damaged: the records of the queue manager are gone", o.Name)
+	}
 	q.samples = newSampleTable(now)
 	q.actor = newActor(q.machine, q.mailbox, q.store, o.BodyBudget)
 	q.actor.release = q.release

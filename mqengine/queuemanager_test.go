@@ -238,6 +238,16 @@ func TestStart_PortInUse_OneLine(t *testing.T) {
 	}
 }
 
+// A store without the queue manager's own record is no queue manager, and nobody
+// may take it for an empty one.
+func TestStart_RecordsGone_Refused(t *testing.T) {
+	t.Parallel()
+	_, err := Start(testContext(t), Options{Name: "QM1", Store: store.NewMemory(), Network: nowhere{}})
+	if err == nil || !strings.Contains(err.Error(), "damaged") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("start on an empty store gives %v", err)
+	}
+}
+
 // What was founded but never filled has the records of a new queue manager.
 func TestFound_NotEmpty_Refused(t *testing.T) {
 	t.Parallel()

@@ -74,6 +74,9 @@ func (r *strmqmRun) check() error {
 	if _, err := workloadOrder(r.order); err != nil {
 		return err
 	}
+	if err := mqengine.CheckListen(r.listen); err != nil {
+		return usagef("strmqm: --listen %w", err)
+	}
 	if hclog.LevelFromString(r.logLevel) == hclog.NoLevel {
 		return usagef("strmqm: --log is error, warn, info or debug, not %q", r.logLevel)
 	}
