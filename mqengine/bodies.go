@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/situationd/situationd/mqengine/qmgr"
 	"github.com/situationd/situationd/mqengine/store"
 )
 
@@ -50,6 +51,19 @@ func newBodyTable(reader bodyReader, budget int, applied *atomic.Uint64) *bodyTa
 
 // add takes in a new body. It stays until it is dropped, or written and evicted.
 func (t *bodyTable) add(b numberedBody) { t.entries[b.id] = bodyEntry{data: b.data, pinned: true} }
+
+// copyPart makes a new body of a part of another.
+func (t *bodyTable) copyPart(c qmgr.BodyCopy) error {
+	data, err := t.bytes(c.From)
+	if err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	if c.Offset < 0 || c.Len < 0 || c.Offset+c.Len > len(data) {
+		return fmt.Errorf("copy %d bytes from %d of body %d, which has %d", c.Len, c.Offset, c.From, len(data))
+	}
+	t.add(numberedBody{id: c.To, data: append([]byte(nil), data[c.Offset:c.Offset+c.Len]...)})
+	return nil
+}
 
 // write gives the bytes for the unit of a turn that stores the body.
 func (t *bodyTable) write(id store.BodyID, turn uint64) ([]byte, error) {

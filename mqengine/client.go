@@ -37,7 +37,7 @@ var _ Conn = (*client)(nil)
 func newClient(p port) *client { return &client{port: p, objects: make(map[Handle]string)} }
 
 func (c *client) Open(ctx context.Context, od mqi.OD, options int32) (Handle, qmgr.OpenResult, error) {
-	rep, err := c.do(ctx, "MQOPEN", od.ObjectName, qmgr.OpenReq{OD: od, Options: options})
+	rep, err := c.do(ctx, "MQOPEN", od.ObjectName, qmgr.OpenReq{OD: od, Options: options, Selection: od.SelectionString})
 	if err != nil {
 		return 0, qmgr.OpenResult{}, err
 	}

@@ -50,6 +50,11 @@ func (t *turn) reset() {
 // finish makes the turn independent of the actor: bodies of its unit, replies
 // and frames become bytes, touched queues become rows.
 func (t *turn) finish(m *qmgr.Machine, bodies *bodyTable) error {
+	for _, c := range t.fx.Copies {
+		if err := bodies.copyPart(c); err != nil {
+			return err
+		}
+	}
 	for i := range t.fx.Unit.Ops {
 		op := &t.fx.Unit.Ops[i]
 		if op.Kind == store.OpSetBody {
@@ -91,12 +96,9 @@ func replyBody(rep *qmgr.Reply, bodies *bodyTable) ([]byte, error) {
 	if !ok || res == nil {
 		return nil, nil
 	}
-	data, err := bodies.bytes(res.Body.ID)
+	data, err := res.Whole(func(ref qmgr.BodyRef) ([]byte, error) { return bodies.bytes(ref.ID) })
 	if err != nil {
 		return nil, fmt.Errorf("answer an MQGET: %w", err)
-	}
-	if res.Body.Len < len(data) {
-		data = data[:res.Body.Len]
 	}
 	return data, nil
 }

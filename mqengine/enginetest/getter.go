@@ -53,6 +53,9 @@ func (g *getter) get(a *app, left int) {
 	a.call(qmgr.GetReq{Handle: g.handle, GMO: gmo}, func(ans answer) { g.got(a, left, ans) })
 }
 
+// deadHeader is the length of the MQDLH in front of a dead letter.
+const deadHeader = 172
+
 func (g *getter) got(a *app, left int, ans answer) {
 	if ans.CompCode == mqi.MQCC_FAILED {
 		if ans.Reason != mqi.MQRC_NO_MSG_AVAILABLE {
@@ -63,7 +66,11 @@ func (g *getter) got(a *app, left int, ans answer) {
 	}
 	a.s.counts.Gets++
 	a.s.printf("%s at %s got %s, syncpoint %v", a.name, a.n.name, ans.body, left > 0)
-	m := a.s.ledger.handed(a, ans.body, &ans.Result.(*qmgr.GetResult).MD, strings.HasPrefix(g.queue, "SYSTEM.DEAD"))
+	dead := strings.HasPrefix(g.queue, "SYSTEM.DEAD")
+	if dead {
+		ans.body = ans.body[deadHeader:]
+	}
+	m := a.s.ledger.handed(a, ans.body, &ans.Result.(*qmgr.GetResult).MD, dead)
 	if m == nil {
 		return
 	}
@@ -147,6 +154,9 @@ func (g *getter) unsent(a *app, ans answer) {
 	res, ok := ans.Result.(*qmgr.GetResult)
 	if !ok || res == nil || len(g.unit) > 0 {
 		return
+	}
+	if strings.HasPrefix(g.queue, "SYSTEM.DEAD") {
+		ans.body = ans.body[deadHeader:]
 	}
 	g.made = append(g.made, string(ans.body))
 }

@@ -98,7 +98,10 @@ func (n *node) start() {
 	n.lastDone, n.ticking, n.held = n.s.now, time.Time{}, nil
 	n.bodies, n.conns = map[store.BodyID][]byte{}, map[qmgr.ConnID]*app{}
 	n.fx.Reset()
-	n.m = qmgr.New(qmgr.Config{Name: n.name, Order: order, StartTime: n.now(), IDSeed: uint64(n.life) << 32, Listen: n.addr})
+	n.m = qmgr.New(qmgr.Config{Name: n.name, Order: order, StartTime: n.now(), IDSeed: uint64(n.life) << 32, Listen: n.addr, NewBody: func() store.BodyID {
+		n.lastBody++
+		return n.lastBody
+	}})
 	last, err := n.disk.Load(n.m.Visitor())
 	if err != nil {
 		n.s.fail("%s does not start: %v", n.name, err)
@@ -187,6 +190,9 @@ func (n *node) flush() {
 	n.steps = 0
 	n.s.counts.Turns++
 	t := &turn{sync: n.fx.Unit.Sync, dials: slices.Clone(n.fx.Dials), closes: slices.Clone(n.fx.Closes)}
+	for _, c := range n.fx.Copies {
+		n.bodies[c.To] = slices.Clone(n.body(qmgr.BodyRef{ID: c.From})[c.Offset : c.Offset+c.Len])
+	}
 	for i := range n.fx.Unit.Ops {
 		if op := &n.fx.Unit.Ops[i]; op.Kind == store.OpSetBody {
 			op.Value = n.body(qmgr.BodyRef{ID: op.Body})
@@ -195,7 +201,10 @@ func (n *node) flush() {
 	for _, r := range n.fx.Replies {
 		a := answer{Reply: r}
 		if got, ok := r.Result.(*qmgr.GetResult); ok && got != nil {
-			a.body = n.body(got.Body)
+			var err error
+			if a.body, err = got.Whole(func(ref qmgr.BodyRef) ([]byte, error) { return n.body(ref), nil }); err != nil {
+				n.s.fail("%s: %v", n.name, err)
+			}
 		}
 		t.replies = append(t.replies, a)
 	}

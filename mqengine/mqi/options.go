@@ -80,6 +80,8 @@ type OD struct {
 	ObjectName     string
 	ObjectQMgrName string
 	DynamicQName   string // for a model queue; default "AMQ.*"
+	// SelectionString picks messages by their properties: of an open for input or browse.
+	SelectionString string
 }
 
 // PMO is what of MQPMO travels: options and, for PASS context, the input handle.

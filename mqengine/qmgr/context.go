@@ -7,6 +7,9 @@ import (
 // applTypeUnix is MQAT_UNIX, the PutApplType of every application here.
 const applTypeUnix int32 = 6
 
+// applTypeQMgr is MQAT_QMGR, the PutApplType of what the queue manager itself puts.
+const applTypeQMgr int32 = 7
+
 // maxPutApplName is the length of PutApplName.
 const maxPutApplName = 28
 

@@ -122,7 +122,7 @@ func (m *Machine) deadLetter(now time.Time, fx *Effects, msg *message, why mqi.R
 		return mqi.MQRC_Q_TYPE_ERROR
 	}
 	dead := *msg
-	dead.dead = &deadLetter{reason: why, destQ: msg.targetQ, destQMgr: msg.targetQMgr, at: now.UnixMilli()}
+	dead.dead = &deadLetter{reason: why, destQ: msg.targetQ, destQMgr: msg.targetQMgr, putBy: m.name, at: now.UnixMilli()}
 	if dead.dead.destQMgr == "" {
 		dead.dead.destQMgr = m.name
 	}

@@ -1,6 +1,8 @@
 package qmgr
 
 import (
+	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -81,14 +83,18 @@ func TestDeadLetterQueue(t *testing.T) {
 	c := r.connect(1, "app")
 	h := r.open(c, "SYSTEM.DEAD.LETTER.QUEUE", in)
 	tag := r.send(c, getReq(h, 0))
-	check(t, "body", r.texts[tag], "arrived")
-	got := map[string]string{}
-	for _, p := range r.replies[tag].Result.(*GetResult).Props {
-		got[p.Name] = string(p.Value)
-	}
-	check(t, "reason", got["MQDLH.Reason"], "2085")
-	check(t, "queue", got["MQDLH.DestQName"], "NONE")
-	check(t, "queue manager", got["MQDLH.DestQMgrName"], "QM1")
+	text, res := r.texts[tag], r.replies[tag].Result.(*GetResult)
+	equal(t, "length", len(text), 172+len("arrived"))
+	check(t, "length told", res.Length, len(text))
+	check(t, "format", res.MD.Format, "MQDEAD")
+	check(t, "body", text[172:], "arrived")
+	check(t, "header", text[:8], "DLH \x01\x00\x00\x00")
+	check(t, "reason", binary.LittleEndian.Uint32([]byte(text[8:])), 2085)
+	check(t, "queue", text[12:60], fmt.Sprintf("%-48s", "NONE"))
+	check(t, "queue manager", text[60:108], fmt.Sprintf("%-48s", "QM1"))
+	check(t, "format of the message", text[116:124], "        ")
+	check(t, "who", text[128:156], fmt.Sprintf("%-28s", "QM1"))
+	check(t, "when", text[156:172], "2026050410000000")
 	r.define("ALTER QMGR DEADQ(MISSING)")
 	check(t, "the dead-letter queue is missing", r.arrive("NONE", "QM1", nil), mqi.MQRC_UNKNOWN_OBJECT_NAME)
 	r.define("ALTER QMGR DEADQ(SYSTEM.CLUSTER.TRANSMIT.QUEUE)")

@@ -83,6 +83,7 @@ type Effects struct {
 	Frames  []FrameOut
 	Dials   []Dial
 	Closes  []LinkID
+	Copies  []BodyCopy     // new bodies, made before everything else of the turn
 	Drop    []store.BodyID // bodies that nothing refers to any more
 	Touched []uint32       // numbers of queues whose Status changed (may repeat)
 	// ClusterChanged: what InstancesOf answers changed for some queue.
@@ -98,6 +99,7 @@ func (fx *Effects) Reset() {
 	clear(fx.Replies)
 	clear(fx.Frames)
 	fx.Replies, fx.Frames = fx.Replies[:0], fx.Frames[:0]
+	fx.Copies = fx.Copies[:0]
 	fx.Dials, fx.Closes = fx.Dials[:0], fx.Closes[:0]
 	fx.Drop, fx.Touched = fx.Drop[:0], fx.Touched[:0]
 	fx.Log = fx.Log[:0]

@@ -1,8 +1,6 @@
 package qmgr
 
 import (
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -129,7 +127,7 @@ func (m *Machine) choose(now time.Time, fx *Effects, g *getCall) (*message, mqi.
 func (m *Machine) give(now time.Time, fx *Effects, c *conn, g *getCall, msg *message) {
 	h, q, reason := g.handle, g.handle.queue, mqi.MQRC_NONE
 	browse := g.options&browseOptions != 0
-	if g.maxLength >= 0 && int(g.maxLength) < msg.body.Len {
+	if g.maxLength >= 0 && int(g.maxLength) < msg.length() {
 		if reason = mqi.MQRC_TRUNCATED_MSG_ACCEPTED; !g.has(mqi.MQGMO_ACCEPT_TRUNCATED_MSG) {
 			// Nothing happens to the message or the cursor; the application sees how long it is.
 			c.reply(fx, g.tag, mqi.MQRC_TRUNCATED_MSG_FAILED, g.result(now, msg))
@@ -156,27 +154,14 @@ func (m *Machine) give(now time.Time, fx *Effects, c *conn, g *getCall, msg *mes
 
 // result is the message as an application gets it.
 func (g *getCall) result(now time.Time, msg *message) *GetResult {
-	r := &GetResult{MD: msg.md, Props: msg.props, Body: msg.body, Length: msg.body.Len, ResolvedQName: g.handle.queue.name}
-	if g.maxLength >= 0 {
-		r.Body.Len = min(r.Body.Len, int(g.maxLength))
+	r := &GetResult{
+		MD: msg.descriptor(), Props: msg.props, Head: msg.front(), Body: msg.body, Length: msg.length(),
+		ResolvedQName: g.handle.queue.name,
 	}
+	r.cut(int(g.maxLength))
 	r.MD.Expiry = mqi.MQEI_UNLIMITED
 	if msg.expiresAt != 0 {
 		r.MD.Expiry = int32(min(max((msg.expiresAt-now.UnixMilli()+99)/100, 1), 1<<31-1))
 	}
-	if msg.dead != nil {
-		r.Props = append(slices.Clip(msg.props), msg.dead.properties()...)
-	}
 	return r
-}
-
-// properties show the dead-letter header: the machine has no body to put it in front of.
-func (d *deadLetter) properties() []mqi.Property {
-	text := func(name, v string) mqi.Property { return mqi.Property{Name: name, Type: 's', Value: []byte(v)} }
-	return []mqi.Property{
-		text("MQDLH.Reason", strconv.Itoa(int(d.reason))),
-		text("MQDLH.DestQName", d.destQ),
-		text("MQDLH.DestQMgrName", d.destQMgr),
-		text("MQDLH.PutTime", time.UnixMilli(d.at).UTC().Format(time.RFC3339Nano)),
-	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/object"
+	"github.com/situationd/situationd/mqengine/store"
 	"github.com/situationd/situationd/mqengine/workload"
 )
 
@@ -22,6 +23,9 @@ type Config struct {
 	ConnName string
 	// Listen is the address, host:port, on which the shell takes channels, for DISPLAY LSSTATUS; blank for none.
 	Listen string
+	// NewBody numbers a body that the machine has made of another (Effects.Copies).
+	// Without it reports carry no data and no message is cut into segments.
+	NewBody func() store.BodyID
 	// MaxConns limits connections; 0 for 10,000.
 	MaxConns int
 	// ExpiryInterval is how often expired messages are looked for; 0 for five minutes, as in MQ.

@@ -50,6 +50,8 @@ type message struct {
 	hops       uint8  // channels passed
 	// fromCluster: came in over a cluster channel.
 	fromCluster bool
+	// head is what the machine wrote itself: it is in front of the body.
+	head []byte
 	// payload is an internal command of the cluster, carried in the header; such a message has no body.
 	payload []byte
 	// dead is the dead-letter header (MQDLH); nil for every other message.
@@ -69,7 +71,8 @@ type deadLetter struct {
 	reason   mqi.Reason
 	destQ    string
 	destQMgr string
-	at       int64 // Unix milliseconds
+	putBy    string // the queue manager that put it there
+	at       int64  // Unix milliseconds
 }
 
 // persistent reports whether the message survives a restart.

@@ -30,6 +30,7 @@ const (
 	headerDead
 	headerExpiry
 	headerHops
+	headerHead
 	headerAll = 1<<iota - 1
 )
 
@@ -64,6 +65,7 @@ func (msg *message) headerFlags() uint64 {
 	set(headerDead, msg.dead != nil)
 	set(headerExpiry, msg.expiresAt != 0)
 	set(headerHops, msg.hops != 0)
+	set(headerHead, len(msg.head) > 0)
 	return f
 }
 
@@ -71,12 +73,12 @@ func (msg *message) headerFlags() uint64 {
 func (msg *message) headerSize() int {
 	n := 420 + len(msg.md.Format) + len(msg.md.ReplyToQ) + len(msg.md.ReplyToQMgr) + len(msg.md.UserIdentifier) +
 		len(msg.md.ApplIdentityData) + len(msg.md.ApplOriginData) + len(msg.md.PutApplName) + len(msg.origin) +
-		len(msg.targetQ) + len(msg.targetQMgr) + len(msg.channel) + len(msg.payload)
+		len(msg.targetQ) + len(msg.targetQMgr) + len(msg.channel) + len(msg.payload) + len(msg.head)
 	for i := range msg.props {
 		n += 12 + len(msg.props[i].Name) + len(msg.props[i].Value)
 	}
 	if msg.dead != nil {
-		n += 40 + len(msg.dead.destQ) + len(msg.dead.destQMgr)
+		n += 50 + len(msg.dead.destQ) + len(msg.dead.destQMgr) + len(msg.dead.putBy)
 	}
 	return n
 }
@@ -147,6 +149,10 @@ func appendHeaderParts(b []byte, msg *message, f uint64) []byte {
 		b = wire.AppendString(b, msg.dead.destQ)
 		b = wire.AppendString(b, msg.dead.destQMgr)
 		b = wire.AppendInt(b, msg.dead.at)
+		b = wire.AppendString(b, msg.dead.putBy)
+	}
+	if f&headerHead != 0 {
+		b = wire.AppendBytes(b, msg.head)
 	}
 	return b
 }
@@ -245,6 +251,10 @@ func (msg *message) decodeParts(r *wire.Reader, f uint64, words *interner) {
 		msg.dead = &deadLetter{reason: mqi.Reason(r.Int32())}
 		msg.dead.destQ, msg.dead.destQMgr = words.intern(r.Bytes()), words.intern(r.Bytes())
 		msg.dead.at = r.Int()
+		msg.dead.putBy = words.intern(r.Bytes())
+	}
+	if f&headerHead != 0 {
+		msg.head = r.Bytes()
 	}
 }
 

@@ -111,11 +111,14 @@ type PutResult struct {
 	ResolvedQMgrName string
 }
 
-// GetResult is a message. Length is the whole body's even if Body was truncated.
+// GetResult is a message: Head, then Body, then More, which the shell puts
+// together with Whole. Length is the whole message's even if it was truncated.
 type GetResult struct {
 	MD            mqi.MD
 	Props         []mqi.Property
+	Head          []byte // what the queue manager wrote in front of the body: MQDLH, trigger messages, events
 	Body          BodyRef
+	More          []BodyRef // further segments of a message that was put together
 	Length        int
 	ResolvedQName string
 }

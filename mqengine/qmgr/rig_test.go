@@ -53,6 +53,10 @@ func newRigNamed(t testing.TB, name string) *rig {
 // boot starts a machine from what the disk holds.
 func (r *rig) boot() {
 	r.bodies, r.replies, r.texts, r.touched = map[store.BodyID]string{}, map[uint64]Reply{}, map[uint64]string{}, map[uint32]bool{}
+	r.cfg.NewBody = func() store.BodyID {
+		r.maxBody++
+		return r.maxBody
+	}
 	r.m = New(r.cfg)
 	maxBody, err := r.disk.Load(r.m.Visitor())
 	if err != nil {
@@ -89,9 +93,17 @@ func (r *rig) apply(fx *Effects) {
 // settle does what the effects of a step ask for.
 func (r *rig) settle() {
 	fx := &r.fx
+	for _, c := range fx.Copies {
+		r.bodies[c.To] = r.body(BodyRef{ID: c.From, Len: c.Offset + c.Len})[c.Offset:]
+		r.everBody = append(r.everBody, c.To)
+	}
 	for _, reply := range fx.Replies {
 		if got, ok := reply.Result.(*GetResult); ok {
-			r.texts[reply.Tag] = r.body(got.Body)
+			whole, err := got.Whole(func(ref BodyRef) ([]byte, error) { return []byte(r.body(ref)), nil })
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			r.texts[reply.Tag] = string(whole)
 		}
 		if _, twice := r.replies[reply.Tag]; twice {
 			r.t.Fatalf("call %d is answered twice", reply.Tag)
