@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -30,10 +31,11 @@ type errorLog struct {
 	file   *os.File
 	size   int64
 	failed bool
+	quota  quota
 }
 
 func openErrorLog(dir string, logger hclog.Logger) *errorLog {
-	return &errorLog{dir: dir, logger: logger}
+	return &errorLog{dir: dir, logger: logger, quota: make(quota)}
 }
 
 func errorLogName(dir string, n int) string {
@@ -48,17 +50,39 @@ func (l *errorLog) write(entries []qmgr.LogEntry) {
 }
 
 func (l *errorLog) one(e qmgr.LogEntry) {
-	l.logger.Log(levelOf(e.ID), e.Text, "id", e.ID)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	ok, before := l.quota.admit(now, e)
+	if before != nil {
+		l.put(now, *before)
+	}
+	if ok {
+		l.put(now, e)
+	}
+}
+
+// tell writes what is due about messages that were left out. Somebody calls it now and then.
+func (l *errorLog) tell() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	for _, e := range l.quota.due(now, false) {
+		l.put(now, e)
+	}
+}
+
+// put writes one line.
+func (l *errorLog) put(now time.Time, e qmgr.LogEntry) {
+	text := strings.Map(printable, e.Text)
+	if len(text) > errorLineMax {
+		text = strings.ToValidUTF8(text[:errorLineMax], "") + " ..."
+	}
+	l.logger.Log(levelOf(e.ID), text, "id", e.ID)
 	if l.dir == "" {
 		return
 	}
-	text := strings.Map(printable, e.Text)
-	if len(text) > errorLineMax {
-		text = text[:errorLineMax] + " ..."
-	}
-	line := time.Now().UTC().Format("2006-01-02T15:04:05.000Z") + " " + e.ID + ": " + text + "\n"
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	line := now.UTC().Format("2006-01-02T15:04:05.000Z") + " " + e.ID + ": " + text + "\n"
 	err := l.ready(len(line))
 	if err == nil {
 		var n int
@@ -111,6 +135,10 @@ func (l *errorLog) rotate() error {
 func (l *errorLog) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
+	for _, e := range l.quota.due(now, true) {
+		l.put(now, e)
+	}
 	if l.file != nil {
 		if err := l.file.Close(); err != nil {
 			l.logger.Error("the error log cannot be closed", "error", err)
@@ -130,9 +158,10 @@ func levelOf(id string) hclog.Level {
 	return hclog.Info
 }
 
-// printable keeps control characters of other people's words out of the log.
+// printable keeps what a terminal would obey, and bytes that are no text, of
+// other people's words out of the log.
 func printable(r rune) rune {
-	if r < ' ' || r == 0x7f {
+	if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
 		return ' '
 	}
 	return r

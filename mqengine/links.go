@@ -15,12 +15,14 @@ import (
 
 // Bounds of the network.
 const (
-	// linksMax is how many links may be open; inbound ones beyond it are closed at once.
+	// linksMax is how many links may be open; inbound ones beyond it are refused.
 	linksMax = 1000
 	// dialTimeout bounds one attempt to reach a queue manager.
 	dialTimeout = 10 * time.Second
 	// linkQueue is what may wait to be sent on one link: the window of four batches is less.
 	linkQueue = 160 << 20
+	// answerQueue is the same for accepted links: a receiver only confirms.
+	answerQueue = 1 << 20
 )
 
 // links are the network links of a queue manager's channels: a goroutine each
@@ -35,6 +37,7 @@ type links struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
+	silent   strangers
 
 	mu     sync.Mutex
 	open   map[qmgr.LinkID]netLink
@@ -52,7 +55,8 @@ type netLink struct {
 func channelLinks() transport.Options {
 	return transport.Options{
 		Protocol: transport.ProtocolChannel, MaxFrame: channel.DefaultLimits().MaxFrame,
-		SendQueue: linkQueue, DialTimeout: dialTimeout,
+		SendQueue: linkQueue, DialTimeout: dialTimeout, FirstFrame: firstFrameMax,
+		Budget: transport.NewBudget(receiveBudget), AcceptQueue: answerQueue,
 	}
 }
 
@@ -81,24 +85,46 @@ func (l *links) accept() {
 		}
 		id, ok := l.accepted(link)
 		if !ok {
-			l.log("AMQ9513E", "Maximum number of channels reached; %s was refused.", link.RemoteAddr())
 			l.closeLink(link)
 			continue
 		}
+		if old := l.silent.enter(link); old != nil {
+			l.log("AMQ9513E", "Too many connections say nothing; that of %s was closed.", old.RemoteAddr())
+			l.closeSoon(old)
+		}
 		l.wg.Go(func() {
-			// A stranger is refused by the first Receive, before the machine hears of it.
-			frame, err := firstFrame(link, l.patience)
-			if err == nil && l.mailbox.post(item{event: qmgr.LinkAccepted{Link: id, Remote: link.RemoteAddr()}}) {
+			if frame, ok := l.greet(link); ok && l.mailbox.post(item{event: qmgr.LinkAccepted{Link: id, Remote: link.RemoteAddr()}}) {
 				l.read(id, link, frame)
 				return
 			}
 			l.forget(id)
-			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, transport.ErrClosed) {
-				l.log("AMQ9207E", "The data received from %s is not valid: %v", link.RemoteAddr(), err)
-			}
 			l.closeLink(link)
 		})
 	}
+}
+
+// greet waits for a link's first frame. A stranger is refused here, before the
+// machine hears of it.
+func (l *links) greet(link transport.Link) (frame []byte, ok bool) {
+	frame, err := firstFrame(link, l.patience)
+	switch {
+	case !l.silent.leave(link): // it was said when it had to go
+	case err == nil && l.crowded():
+		l.log("AMQ9513E", "Maximum number of channels reached; %s was refused.", link.RemoteAddr())
+	case err == nil:
+		return frame, true
+	case !errors.Is(err, io.EOF) && !errors.Is(err, transport.ErrClosed):
+		l.log("AMQ9207E", "The data received from %s is not valid: %v", link.RemoteAddr(), err)
+	}
+	return nil, false
+}
+
+// crowded reports whether more links are open than may be, strangers aside.
+func (l *links) crowded() bool {
+	silent := l.silent.count()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open)-silent > linksMax
 }
 
 // firstFrame is Receive with a limit to the wait: a link that says nothing is closed.
@@ -115,7 +141,7 @@ func firstFrame(link transport.Link, patience time.Duration) ([]byte, error) {
 func (l *links) accepted(link transport.Link) (qmgr.LinkID, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.open) >= linksMax {
+	if l.closed {
 		return 0, false
 	}
 	l.last++
@@ -159,8 +185,9 @@ func (l *links) readFrames(id qmgr.LinkID, link transport.Link, data []byte) err
 		if err != nil {
 			return err
 		}
+		weight := len(data)
 		data = nil
-		if !l.mailbox.post(item{event: qmgr.LinkFrame{Link: id, Frame: frame}, bodies: bodies}) {
+		if !l.mailbox.post(item{event: qmgr.LinkFrame{Link: id, Frame: frame}, bodies: bodies, weight: weight}) {
 			return transport.ErrClosed
 		}
 	}

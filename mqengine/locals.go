@@ -16,6 +16,7 @@ type locals struct {
 	listener transport.Listener // nil: no socket
 	patience time.Duration      // with a connection that says nothing
 	wg       sync.WaitGroup
+	silent   strangers
 
 	mu     sync.Mutex
 	open   map[transport.Link]struct{}
@@ -42,9 +43,12 @@ func (l *locals) accept(q *QueueManager) {
 			return
 		}
 		if !l.add(link) {
-			q.say("AMQ9513E", "Maximum number of local applications reached; one was refused.")
-			l.wg.Go(func() { _ = link.Close() }) // a stranger's link: nothing is lost with it
+			l.drop(link)
 			continue
+		}
+		if old := l.silent.enter(link); old != nil {
+			q.say("AMQ9513E", "Too many local connections say nothing; one was closed.")
+			l.drop(old)
 		}
 		l.wg.Go(func() {
 			defer l.remove(link)
@@ -53,10 +57,21 @@ func (l *locals) accept(q *QueueManager) {
 	}
 }
 
+// drop closes a stranger's link: nothing is lost with it.
+func (l *locals) drop(link transport.Link) { l.wg.Go(func() { _ = link.Close() }) }
+
+// crowded reports whether more applications are connected than may be, strangers aside.
+func (l *locals) crowded() bool {
+	silent := l.silent.count()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open)-silent > localsMax
+}
+
 func (l *locals) add(link transport.Link) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.open) >= localsMax {
+	if l.closed {
 		return false
 	}
 	l.open[link] = struct{}{}

@@ -11,6 +11,9 @@ import (
 const (
 	// mailboxMax is how many events may wait; posters beyond it wait too.
 	mailboxMax = 8192
+	// mailboxBytes is how much of other people's words may wait: a poster that
+	// finds so much there waits, whatever it brings itself.
+	mailboxBytes = 64 << 20
 	// turnEvents and turnBytes end a turn, so that one unit does not grow without limit.
 	turnEvents = 1024
 	turnBytes  = 4 << 20
@@ -21,6 +24,8 @@ type item struct {
 	event  qmgr.Event
 	body   numberedBody   // of a put
 	bodies []numberedBody // of a batch
+	// weight is how many bytes the event keeps in memory while it waits.
+	weight int
 	// after runs when everything that the event brought about is durable and released.
 	after func()
 }
@@ -46,6 +51,7 @@ type mailbox struct {
 	mu     sync.Mutex
 	room   sync.Cond
 	items  []item
+	weight int // of all items
 	closed bool
 }
 
@@ -58,7 +64,7 @@ func newMailbox() *mailbox {
 // post adds an event; it waits while the box is full. False: the box is closed and nothing was added.
 func (m *mailbox) post(it item) bool {
 	m.mu.Lock()
-	for len(m.items) >= mailboxMax && !m.closed {
+	for (len(m.items) >= mailboxMax || m.weight >= mailboxBytes) && !m.closed {
 		m.room.Wait()
 	}
 	if m.closed {
@@ -66,6 +72,7 @@ func (m *mailbox) post(it item) bool {
 		return false
 	}
 	m.items = append(m.items, it)
+	m.weight += it.weight
 	first := len(m.items) == 1
 	m.mu.Unlock()
 	if first {
@@ -89,6 +96,7 @@ func (m *mailbox) take(into []item) []item {
 	n, size := 0, 0
 	for n < len(m.items) && n < turnEvents && size < turnBytes {
 		size += m.items[n].size()
+		m.weight -= m.items[n].weight
 		n++
 	}
 	if n == len(m.items) {

@@ -289,8 +289,8 @@ func TestErrorLog_Rotated(t *testing.T) {
 	dir := t.TempDir()
 	log := openErrorLog(dir+"/errors", hclog.NewNullLogger())
 	text := "line\nbreak \x1b " + strings.Repeat("x", 2*errorLineMax)
-	for range 4 * errorLogMax / errorLineMax {
-		log.write([]qmgr.LogEntry{{ID: "AMQ9999E", Text: text}})
+	for i := range 4 * errorLogMax / errorLineMax {
+		log.write([]qmgr.LogEntry{{ID: fmt.Sprintf("AMQ%04dE", i/quotaLines), Text: text}})
 	}
 	log.close()
 	names, err := os.ReadDir(dir + "/errors")
@@ -303,7 +303,7 @@ func TestErrorLog_Rotated(t *testing.T) {
 			t.Errorf("file %d has %d bytes, %v", n, len(b), err)
 		}
 		for line := range strings.Lines(string(b)) {
-			if !strings.Contains(line, " AMQ9999E: line break   xxx") {
+			if !strings.Contains(line, "E: line break   xxx") {
 				t.Fatalf("line %q", line)
 			}
 		}

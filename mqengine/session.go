@@ -32,7 +32,14 @@ var _ sink = (*session)(nil)
 
 // localLinks are the options of qm.sock.
 func localLinks() transport.Options {
-	return transport.Options{Protocol: transport.ProtocolLocal, MaxFrame: maxFrame, SendQueue: maxUnread}
+	return transport.Options{Protocol: transport.ProtocolLocal, MaxFrame: maxFrame, SendQueue: maxUnread, FirstFrame: firstFrameMax}
+}
+
+// servedLinks are those of the queue manager's side.
+func servedLinks() transport.Options {
+	o := localLinks()
+	o.Budget = transport.NewBudget(receiveBudget)
+	return o
 }
 
 // serve is a session's goroutine: from the hello to the end of the connection.
@@ -54,6 +61,9 @@ func (q *QueueManager) serve(link transport.Link) {
 // greet reads the hello and answers it. The machine knows the connection from here on.
 func (s *session) greet() error {
 	frame, err := firstFrame(s.link, s.qm.locals.patience)
+	if !s.qm.locals.silent.leave(s.link) {
+		return transport.ErrClosed // it had to go, which was said then
+	}
 	if err != nil {
 		return err
 	}
@@ -70,6 +80,10 @@ func (s *session) greet() error {
 	}
 	if h.QMgr != "" && h.QMgr != s.qm.name {
 		return refuse(mqi.MQRC_Q_MGR_NAME_ERROR, "this is the queue manager %s", s.qm.name)
+	}
+	if s.qm.locals.crowded() {
+		s.qm.say("AMQ9513E", "Maximum number of local applications reached; one was refused.")
+		return refuse(mqi.MQRC_MAX_CONNS_LIMIT_REACHED, "the queue manager has as many connections as it takes")
 	}
 	if s.id, err = s.qm.sinks.add(s); err != nil {
 		return refuse(mqi.ReasonOf(err), "the queue manager takes no more connections")
@@ -151,7 +165,7 @@ func (s *session) call(c *clientCall) error {
 	if s.outstanding.Add(1) > maxOutstanding {
 		return fmt.Errorf("process %s has more than %d calls outstanding", s.who(), maxOutstanding)
 	}
-	it := item{}
+	it := item{weight: len(c.body)}
 	if c.put != nil {
 		if len(c.body) > 0 {
 			it.body = numberedBody{id: s.qm.numbers.next(), data: c.body}

@@ -67,6 +67,7 @@ func (q *QueueManager) watchStore() {
 			q.end(errors.New("the store has failed"))
 			return
 		case <-tick.C:
+			q.errorLog.tell()
 		case <-q.actor.space.look:
 		}
 		err := q.store.Space()

@@ -27,7 +27,9 @@ type conn struct {
 	known  bool // peer is
 	r      *bufio.Reader
 	server bool // the preface has yet to be checked by the first Receive
+	greets bool // the frame of the first Receive has yet to come
 	writer sync.WaitGroup
+	done   chan struct{} // closed by Close
 
 	mu      sync.Mutex
 	work    sync.Cond // the writer waits: something is queued, or the link ends
@@ -37,13 +39,17 @@ type conn struct {
 	writing int // bytes of the write in progress
 	held    bool
 	closing bool
+	lease   int   // share of the budget that the last frame has
 	err     error // why nothing can be sent any more
 }
 
 // newConn makes a link of a connection. The writer of an accepted one starts
 // only after the other side's preface was seen: a foreign caller gets no byte of ours.
 func newConn(nc net.Conn, opt Options, name string, server bool) *conn {
-	c := &conn{nc: nc, opt: opt, name: name, r: bufio.NewReaderSize(nc, 16<<10), server: server, held: server}
+	if server && opt.AcceptQueue > 0 {
+		opt.SendQueue = opt.AcceptQueue
+	}
+	c := &conn{nc: nc, opt: opt, name: name, r: bufio.NewReaderSize(nc, 16<<10), server: server, held: server, greets: true, done: make(chan struct{})}
 	c.work.L, c.room.L = &c.mu, &c.mu
 	c.queue = appendPreface(nil, opt.Protocol)
 	c.writer.Go(c.write)
@@ -80,7 +86,7 @@ func (c *conn) Receive() ([]byte, error) {
 		}
 		c.server = false
 	}
-	frame, err := readFrame(c.r, c.opt.MaxFrame)
+	frame, err := c.frame()
 	if errors.Is(err, io.EOF) && !c.closed() {
 		return nil, io.EOF
 	}
@@ -88,6 +94,64 @@ func (c *conn) Receive() ([]byte, error) {
 		return nil, c.broken("receive", err)
 	}
 	return frame, nil
+}
+
+// frame reads one frame. The share that the one before it had goes back: whoever
+// asks for the next has dealt with the last.
+func (c *conn) frame() ([]byte, error) {
+	c.giveBack()
+	limit := c.opt.MaxFrame
+	if c.greets && c.opt.FirstFrame > 0 {
+		limit = min(limit, c.opt.FirstFrame)
+	}
+	n, err := readLength(c.r, limit)
+	if err != nil {
+		return nil, err
+	}
+	c.greets = false
+	if n <= c.r.Buffered() {
+		return readBody(c.r, n, nil)
+	}
+	if err := c.hurry(n); err != nil {
+		return nil, err
+	}
+	frame, err := readBody(c.r, n, c.reserve)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = ErrStalled
+	}
+	if err != nil {
+		return nil, err
+	}
+	return frame, c.nc.SetReadDeadline(time.Time{})
+}
+
+// hurry sets the time by which a frame that has begun must have come: what is
+// half there costs memory.
+func (c *conn) hurry(bytes int) error {
+	return c.nc.SetReadDeadline(time.Now().Add(c.opt.SendTimeout + time.Duration(bytes/leastRate)*time.Second))
+}
+
+// reserve waits for a share of the budget.
+func (c *conn) reserve(bytes int) error {
+	if !c.opt.Budget.take(bytes, c.done) {
+		return ErrClosed
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing { // Close has given back what there was before
+		c.opt.Budget.give(bytes)
+		return ErrClosed
+	}
+	c.lease = bytes
+	return c.hurry(bytes) // the wait was not the other side's fault
+}
+
+func (c *conn) giveBack() {
+	c.mu.Lock()
+	lease := c.lease
+	c.lease = 0
+	c.mu.Unlock()
+	c.opt.Budget.give(lease)
 }
 
 func (c *conn) Send(frame ...[]byte) error  { return c.enqueue(frame, true) }
@@ -170,6 +234,7 @@ func (c *conn) Close() error {
 	c.mu.Lock()
 	if !c.closing {
 		c.closing = true
+		close(c.done)
 		if c.writing > 0 {
 			// The writer set a longer deadline before it knew.
 			_ = c.nc.SetWriteDeadline(time.Now().Add(closeGrace))
@@ -178,6 +243,7 @@ func (c *conn) Close() error {
 	c.mu.Unlock()
 	c.work.Signal()
 	c.room.Broadcast()
+	c.giveBack()
 	c.writer.Wait()
 	err := c.nc.Close()
 	if errors.Is(err, net.ErrClosed) {

@@ -10,27 +10,36 @@ import (
 // frameHeader is the length of a frame's length.
 const frameHeader = 4
 
-// firstChunk is how much is allocated on the word of a length alone; more only
-// as the bytes arrive, so that lengths without contents cost nothing.
-const firstChunk = 64 << 10
+const (
+	// firstChunk is how much is allocated on the word of a length alone; more, up to
+	// freeChunk, as the bytes arrive. What is longer needs a share of the budget.
+	// So lengths without contents cost nothing.
+	firstChunk = 64 << 10
+	freeChunk  = 256 << 10
+	// leastRate is how many bytes of a frame must arrive in a second, on average.
+	leastRate = 512 << 10
+)
 
-// readFrame reads one frame. io.EOF only between frames.
-func readFrame(r *bufio.Reader, limit int) ([]byte, error) {
+// readLength reads a frame's length. io.EOF only between frames.
+func readLength(r *bufio.Reader, limit int) (int, error) {
 	head, err := r.Peek(frameHeader)
 	if err != nil {
 		if err == io.EOF && len(head) > 0 {
 			err = io.ErrUnexpectedEOF
 		}
-		return nil, err
+		return 0, err
 	}
 	length := binary.BigEndian.Uint32(head)
 	if uint64(length) > uint64(limit) {
-		return nil, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLong, length, limit)
+		return 0, fmt.Errorf("%w: %d bytes, the limit is %d", ErrTooLong, length, limit)
 	}
-	if _, err := r.Discard(frameHeader); err != nil {
-		return nil, err
-	}
-	n := int(length)
+	_, err = r.Discard(frameHeader)
+	return int(length), err
+}
+
+// readBody reads the n bytes of a frame. reserve is asked before a long one is
+// made room for; it may be nil if the bytes are there.
+func readBody(r *bufio.Reader, n int, reserve func(int) error) ([]byte, error) {
 	frame := make([]byte, min(n, firstChunk))
 	for read := 0; ; {
 		if _, err := io.ReadFull(r, frame[read:]); err != nil {
@@ -43,7 +52,14 @@ func readFrame(r *bufio.Reader, limit int) ([]byte, error) {
 			return frame, nil
 		}
 		read = len(frame)
-		grown := make([]byte, min(n, 4*read))
+		next := min(n, freeChunk)
+		if read == freeChunk {
+			if err := reserve(n); err != nil {
+				return nil, err
+			}
+			next = n
+		}
+		grown := make([]byte, next)
 		copy(grown, frame)
 		frame = grown
 	}

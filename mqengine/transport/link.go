@@ -60,6 +60,8 @@ var (
 	ErrFull = errors.New("send queue full")
 	// ErrSlow: the other side did not read for SendTimeout.
 	ErrSlow = errors.New("other side does not read")
+	// ErrStalled: the other side began a frame and did not go on with it.
+	ErrStalled = errors.New("other side does not finish a frame")
 	// ErrClosed: the link or listener was closed on this side.
 	ErrClosed = errors.New("link closed")
 )

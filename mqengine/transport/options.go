@@ -8,12 +8,19 @@ type Options struct {
 	Protocol Protocol
 	// MaxFrame is the longest frame in bytes, both ways. Default 64 MiB.
 	MaxFrame int
+	// FirstFrame is the longest first frame, from those of whom nothing is known yet. Default MaxFrame.
+	FirstFrame int
+	// Budget bounds the long frames of all links that share it. Default no bound.
+	Budget *Budget
+	// AcceptQueue is SendQueue of accepted links, where little is sent. Default SendQueue.
+	AcceptQueue int
 	// SendQueue is how many bytes may wait to be sent; one frame always fits. Default 8 MiB.
 	SendQueue int
 	// DialTimeout bounds connecting and the preface; also the wait for an
 	// accepted link's preface. Default 10 s.
 	DialTimeout time.Duration
-	// SendTimeout breaks a link whose other side does not read. Default 60 s.
+	// SendTimeout breaks a link whose other side does not read, or which does not
+	// go on with a frame that it began. Default 60 s.
 	SendTimeout time.Duration
 	// KeepAlive is TCP's probe interval. Default 30 s.
 	KeepAlive time.Duration
