@@ -5,8 +5,9 @@ BIN := bin
 LINT_VERSION := v2.15.0
 FUZZTIME ?= 20s
 SEEDS ?= 500
+ROUNDS ?= 50
 
-.PHONY: help build test race integration lint fuzz sim bench demo
+.PHONY: help build test race integration lint fuzz sim kill bench demo
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -36,6 +37,9 @@ fuzz: ## every fuzz target for FUZZTIME
 
 sim: ## SEEDS seeds of the simulated cluster
 	$(GO) test ./mqengine/enginetest -count=1 -run Sim -sim.seeds=$(SEEDS)
+
+kill: ## ROUNDS kills per test of real processes under load
+	$(GO) test ./cmd/situationd/internal/killtest -count=1 -v -kill.rounds=$(ROUNDS) -timeout 30m
 
 bench: ## the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +62,7 @@ const dcq1 = "DEFINE QLOCAL(DCQ1) CLUSTER(C1) DEFBIND(NOTFIXED) DEFPSIST(YES) MA
 // blows counts what was done to a cluster.
 type blows struct {
 	kills, cuts int
+	freezes     int
 	inDoubt     int // kills and cuts that left a channel of QM1 with messages in doubt
 	links       int // links that were cut
 }
@@ -84,6 +86,15 @@ func (c *trio) inDoubt(t *testing.T) (n int) {
 		}
 	}
 	return n
+}
+
+// freeze stops one of the three for a while, as a busy host or a debugger does.
+func (c *trio) freeze(t *testing.T, r *rand.Rand, b *blows) {
+	b.freezes++
+	m := c.qm[r.IntN(3)]
+	m.Signal(t, syscall.SIGSTOP)
+	pause(between(r, 50*time.Millisecond, 300*time.Millisecond))
+	m.Signal(t, syscall.SIGCONT)
 }
 
 // blow kills one of the three, or cuts links, and mends it. Links stay blocked
@@ -166,6 +177,9 @@ func TestKill_ChannelDeliversExactlyOnce(t *testing.T) {
 	var b blows
 	for range roundsOr(5) {
 		pause(between(r, 50*time.Millisecond, 400*time.Millisecond))
+		if r.IntN(6) == 0 {
+			c.freeze(t, r, &b)
+		}
 		c.blow(t, r, &b)
 		if t.Failed() {
 			return
@@ -174,7 +188,7 @@ func TestKill_ChannelDeliversExactlyOnce(t *testing.T) {
 	putters.stopNow()
 	proctest.WaitFor(t, "the cluster drained", func() (bool, error) { return c.drained("DCQ1") })
 	getters.stopNow()
-	t.Logf("%d kills and %d cuts of %d links; %d hit a channel in doubt", b.kills, b.cuts, b.links, b.inDoubt)
+	t.Logf("%d kills, %d cuts of %d links, %d freezes; %d hit a channel in doubt", b.kills, b.cuts, b.links, b.freezes, b.inDoubt)
 	book.judge(logged(t, c.qm[0], putLog), map[string][]string{
 		"QM2": logged(t, c.qm[1], readLog), "QM3": logged(t, c.qm[2], readLog),
 	}, nil).report(t)
