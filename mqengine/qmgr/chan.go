@@ -123,7 +123,7 @@ func (m *Machine) restoreChannels(now time.Time, fx *Effects) {
 func (m *Machine) restartChannels(now time.Time, fx *Effects) {
 	ch := &m.cluster.channels
 	for _, name := range sortedStrings(ch.senders) {
-		if s := ch.senders[name]; s.machine.WasActive() {
+		if s := ch.senders[name]; s.machine.WasActive() && !s.forgotten {
 			m.runSender(now, fx, s, channel.Start{})
 		}
 	}
@@ -181,7 +181,9 @@ func (m *Machine) runDirty(now time.Time, fx *Effects) {
 	ch.dirty = nil
 	for _, s := range list {
 		s.dirty = false
-		m.runSender(now, fx, s, channel.Wake{})
+		if !s.forgotten {
+			m.runSender(now, fx, s, channel.Wake{})
+		}
 	}
 }
 

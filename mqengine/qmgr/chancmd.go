@@ -38,7 +38,7 @@ func (m *Machine) startChannel(now time.Time, fx *Effects, name string) mqsc.Res
 		return done("AMQ8018I")
 	}
 	s := m.senderNamed(now, fx, name)
-	if s == nil {
+	if s == nil || s.forgotten {
 		return failed("AMQ9519E", name)
 	}
 	switch s.machine.Status() {

@@ -23,7 +23,10 @@ type sender struct {
 	link    LinkID
 	addr    string // dialled last
 	dirty   bool
-	fx      channel.Effects
+	// forgotten: nothing defines the channel at present, but it has messages in
+	// doubt from its last life. It waits for its definition, and they with it.
+	forgotten bool
+	fx        channel.Effects
 
 	// The Step under way, for Take and Item.
 	now time.Time
@@ -39,8 +42,12 @@ func (m *Machine) senderNamed(now time.Time, fx *Effects, name string) *sender {
 		return s
 	}
 	def, deftype := m.senderDefinition(now, name)
-	if def == nil {
-		return nil
+	forgotten := def == nil
+	if forgotten {
+		if ch.records["s/"+name] == nil {
+			return nil
+		}
+		def, deftype = object.New(object.ClusSdr, name), "CLUSSDRA"
 	}
 	q := m.localQueue(sharedTransmitQ)
 	key := name
@@ -50,11 +57,17 @@ func (m *Machine) senderNamed(now time.Time, fx *Effects, name string) *sender {
 	if q == nil {
 		return nil
 	}
-	s := &sender{m: m, name: name, def: def, deftype: deftype, queue: q, backlog: m.backlogOf(q, key), taken: map[uint64]*message{}}
+	s := &sender{
+		m: m, name: name, def: def, deftype: deftype, queue: q, backlog: m.backlogOf(q, key),
+		taken: map[uint64]*message{}, forgotten: forgotten,
+	}
 	machine, err := channel.NewSender(m.senderParams(def), s, ch.records["s/"+name])
 	if err != nil {
 		// Without its record the channel would send twice what is in doubt.
 		logf(fx, "AMQ9526E", "Channel '%s' cannot be used: %v.", name, err)
+		return nil
+	}
+	if forgotten && len(machine.InDoubt()) == 0 {
 		return nil
 	}
 	s.machine = machine
@@ -132,6 +145,10 @@ func (m *Machine) refreshSenders(now time.Time) {
 		}
 		s.def, s.deftype = def, deftype
 		s.machine.SetParams(m.senderParams(def))
+		if s.forgotten {
+			s.forgotten = false
+			m.markDirty(s)
+		}
 	}
 	m.cluster.deadlineKnown = false
 }
