@@ -167,12 +167,13 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.mu.Unlock()
 		return errors.New("the engine ran already")
 	}
-	e.work, e.running = work, true
+	e.work = work
 	if e.view.graceFrom.Before(now) {
 		e.view.graceFrom = now
 	}
 	e.mu.Unlock()
 	e.resume()
+	e.begun()
 	e.loop(ctx)
 	e.drain(stop)
 	e.save()
@@ -180,6 +181,21 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.log.Info("keeps a claim", "queue", c.Target.Queue, "attribute", c.Attr, "value", c.Set, "found", c.Baseline)
 	}
 	return nil
+}
+
+// begun lets workers start, and starts those whose sample came before Run.
+func (e *Engine) begun() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.running = true
+	all := make(map[*target]bool, len(e.targets))
+	for _, tg := range e.targets {
+		all[tg] = true
+	}
+	now := time.Now()
+	for _, tg := range inOrder(all) {
+		e.kick(tg, now)
+	}
 }
 
 // loop starts workers when a retry is due and stores what Observe found.

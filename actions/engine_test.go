@@ -535,3 +535,17 @@ func TestOnlyIf(t *testing.T) {
 		}
 	})
 }
+
+func TestSampleBeforeRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.make()
+		w.engine.Dispatch(t.Context(), []situations.Intent{w.intent("S", open, put(disabled))})
+		w.engine.Observe(w.observation())
+		w.want(attrPut, enabled)
+		w.start()
+		w.want(attrPut, disabled)
+		w.end()
+	})
+}

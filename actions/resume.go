@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -26,29 +27,31 @@ func (f *Flight) decision() decision {
 // first sample.
 func (e *Engine) resume() {
 	e.mu.Lock()
-	var open []*entry
+	var open []*step
 	for _, en := range e.entries {
 		if en.p.Flight != nil && len(en.p.Flight.Changes) == 0 {
-			open = append(open, en)
+			open = append(open, e.flown(en))
 		}
 	}
-	slices.SortFunc(open, func(a, b *entry) int { return int(a.seq) - int(b.seq) })
 	e.mu.Unlock()
-	for _, en := range open {
-		s := e.flown(en)
+	slices.SortFunc(open, func(a, b *step) int { return cmp.Compare(a.en.seq, b.en.seq) })
+	for _, s := range open {
+		flight := s.en.p.Flight
 		reason := "the daemon ended while messages were moved"
-		if !en.p.Flight.Moving {
+		if !flight.Moving {
 			reason = "the daemon ended while the program ran"
-			if p := en.p.Flight.Program; p != nil && e.opt.Programs != nil {
+			if p := flight.Program; p != nil && e.opt.Programs != nil {
 				e.opt.Programs.End(*p)
 			}
+			e.mu.Lock()
 			s.tg.program = time.Now()
+			e.mu.Unlock()
 		}
 		e.doubt(s, reason)
 	}
 }
 
-// flown makes the step of a flight again.
+// flown makes the step of a flight again. The lock is held.
 func (e *Engine) flown(en *entry) *step {
 	f := en.p.Flight
 	s := &step{tg: e.targets[en.target], en: en, index: f.Index, at: f.At, d: f.decision(), again: f.Index < en.p.Next}

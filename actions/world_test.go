@@ -128,6 +128,12 @@ func newWorld(t testing.TB) *world {
 // run starts an engine over what the store holds.
 func (w *world) run() {
 	w.t.Helper()
+	w.make()
+	w.start()
+}
+
+func (w *world) make() {
+	w.t.Helper()
 	g := &gate{left: -1}
 	w.gate = g
 	opt := w.opt
@@ -140,9 +146,13 @@ func (w *world) run() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.engine = e
+}
+
+func (w *world) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	w.engine, w.stop, w.ended = e, cancel, make(chan error, 1)
-	go func() { w.ended <- e.Run(ctx) }()
+	w.stop, w.ended = cancel, make(chan error, 1)
+	go func() { w.ended <- w.engine.Run(ctx) }()
 	synctest.Wait()
 }
 
