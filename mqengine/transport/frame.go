@@ -11,11 +11,11 @@ import (
 const frameHeader = 4
 
 const (
-	// firstChunk is how much is allocated on the word of a length alone; more, up to
-	// freeChunk, as the bytes arrive. What is longer needs a share of the budget.
-	// So lengths without contents cost nothing.
+	// firstChunk is how much is allocated on the word of a length alone; more only as
+	// the bytes arrive, so that lengths without contents cost nothing. What is longer
+	// than freeChunk, which is reached on the way, needs a share of the budget.
 	firstChunk = 64 << 10
-	freeChunk  = 256 << 10
+	freeChunk  = 4 * firstChunk
 	// leastRate is how many bytes of a frame must arrive in a second, on average.
 	leastRate = 512 << 10
 )
@@ -52,14 +52,12 @@ func readBody(r *bufio.Reader, n int, reserve func(int) error) ([]byte, error) {
 			return frame, nil
 		}
 		read = len(frame)
-		next := min(n, freeChunk)
 		if read == freeChunk {
 			if err := reserve(n); err != nil {
 				return nil, err
 			}
-			next = n
 		}
-		grown := make([]byte, next)
+		grown := make([]byte, min(n, 4*read))
 		copy(grown, frame)
 		frame = grown
 	}
