@@ -19,7 +19,12 @@ func programs(t *testing.T, script string) (x *Exec, path string) {
 	dir := t.TempDir()
 	must(t, os.Chmod(dir, 0o755))
 	path = filepath.Join(dir, "fix.sh")
-	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755))
+	// No other test may fork while the file is open for writing: its child would
+	// hold it open until its exec, and running it would be refused as busy.
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755)
+	syscall.ForkLock.RUnlock()
+	must(t, err)
 	return NewExec(ExecOptions{
 		Allow: []string{dir}, BinDir: "/the/bin", Dir: dir, Data: "/the/data", Home: "/the/home", Lang: "C", Owner: "token",
 		Grace: 200 * time.Millisecond,
@@ -134,7 +139,12 @@ func TestExecEndsWhatAnEarlierRunLeft(t *testing.T) {
 	go func() {
 		ended <- x.Run(context.Background(), Program{Args: []string{path}, Timeout: time.Minute}, func(p Process) { started <- p })
 	}()
-	p := <-started
+	var p Process
+	select {
+	case p = <-started:
+	case got := <-ended:
+		t.Fatalf("not started: %+v", got)
+	}
 	if p.Started == 0 {
 		t.Skip("this system does not tell when a process was started")
 	}
