@@ -75,6 +75,9 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 	if errors.Is(m.Err, errNotNow) {
 		return // held; the hold says why
 	}
+	if m.Err != nil && m.Outcome != MoveFailed {
+		e.log.Warn("messages moved, but not all of it could be noted", "queue", s.tg.Queue, "error", m.Err)
+	}
 	e.mu.Lock()
 	over := s.en.superseded
 	e.mu.Unlock()
