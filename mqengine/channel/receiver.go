@@ -17,6 +17,17 @@ type ReceiverParams struct {
 	QMgr, QMID   string
 }
 
+// maxAhead is how far a partner's numbers can be ahead of ours when a link
+// begins: by what it sent and did not see confirmed. Of these some may be missing,
+// since nonpersistent messages do not outlive a restart; those that it sends for
+// the first time follow each other. A jump is a partner with another history, or
+// somebody who says that he is the partner: taken as it comes it would make us
+// throw away what the real one sends under the numbers in between.
+const maxAhead = Window * 9999
+
+// maxHBInt is MQ's bound of HBINT in seconds, for what a partner says.
+const maxHBInt = 999999
+
 // Outcome is what became of a message that arrived.
 type Outcome int
 
@@ -44,6 +55,7 @@ type Receiver struct {
 	stats  Stats
 
 	last     uint64 // last committed sequence number of this partner
+	reach    uint64 // up to it numbers may be missing, see maxAhead
 	number   uint64 // last batch received on this link
 	pending  []*Frame
 	at       int // next message of pending[0]
@@ -75,7 +87,8 @@ func NewReceiver(now time.Time, p ReceiverParams, sink Sink, hello *Frame, last 
 		r.last = hello.Seq - 1
 		fx.Record, fx.Sync = wire.AppendUint(nil, r.last), true
 	}
-	hb := max(hello.HBInt, p.HBInt)
+	r.reach = min(hello.Seq, r.last+maxAhead)
+	hb := max(min(hello.HBInt, maxHBInt), p.HBInt)
 	if hello.HBInt == 0 || p.HBInt == 0 {
 		hb = 0
 	}
@@ -226,6 +239,11 @@ func (r *Receiver) one(now time.Time, fx *Effects, m *Message) bool {
 	if m.Seq != 0 && m.Seq <= r.last {
 		fx.Dropped = append(fx.Dropped, m.Body)
 		return true
+	}
+	if m.Seq > max(r.last+1, r.reach) {
+		fx.log("AMQ9526E", fmt.Sprintf("Message sequence number error for channel '%s' from '%s': %d came where %d was due.", r.p.Name, r.stats.Partner, m.Seq, r.last+1))
+		r.refuse(fx, "message sequence number error")
+		return false
 	}
 	final := r.attempts >= r.p.MRRty
 	outcome, reason := r.sink.Deliver(m, final)

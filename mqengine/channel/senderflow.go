@@ -45,7 +45,7 @@ func (s *Sender) accept(now time.Time, fx *Effects, f *Frame) {
 	s.dropGone()
 	s.accepted, s.status = true, mqi.MQCHS_RUNNING
 	s.retries, s.soon, s.addr = 0, 0, 0
-	s.hb = time.Duration(f.HBInt) * time.Second
+	s.hb = time.Duration(min(f.HBInt, maxHBInt)) * time.Second
 	s.lastMsg = now
 	s.stats.Partner, s.stats.Started = f.QMgr, now
 	s.setFlags(false, true)

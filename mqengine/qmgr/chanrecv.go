@@ -98,6 +98,8 @@ func (m *Machine) welcome(f *channel.Frame) (*object.Object, string) {
 	switch {
 	case f.Kind != channel.FrameHello:
 		return nil, "the first frame is no hello"
+	case f.Type != object.Sender.String() && f.Type != object.ClusSdr.String():
+		return nil, fmt.Sprintf("a channel of type '%.20s' does not send", f.Type)
 	case f.Version < 1:
 		return nil, fmt.Sprintf("version %d of the protocol is not known", f.Version)
 	case f.QMID == "" || len(f.QMID) > object.MaxName || object.CheckQueueName(f.QMgr) != nil:
@@ -225,11 +227,9 @@ func (r *receiver) Deliver(cm *channel.Message, final bool) (channel.Outcome, mq
 	if !final && slices.Contains(temporary, reason) {
 		return channel.Retry, reason
 	}
-	if r.def.Str("USEDLQ") != "NO" {
-		if m.deadLetter(r.now, r.out, msg, reason) == mqi.MQRC_NONE {
-			logf(r.out, "AMQ9544W", "Message not put to destination queue: channel '%s', queue '%s', reason %s. It is on the dead-letter queue.", r.key.channel, msg.targetQ, reason)
-			return channel.Delivered, reason
-		}
+	if m.undeliverable(r.now, r.out, msg, reason, r.def.Str("USEDLQ") != "NO") == mqi.MQRC_NONE {
+		logf(r.out, "AMQ9544W", "Message not put to destination queue: channel '%s', queue '%s', reason %s. It is on the dead-letter queue, or discarded if its sender asked for that.", r.key.channel, msg.targetQ, reason)
+		return channel.Delivered, reason
 	}
 	if cluster && m.deliverHere(r.now, r.out, msg) == mqi.MQRC_NONE {
 		return channel.Delivered, reason
