@@ -54,7 +54,7 @@ func (e *UnreadableError) Error() string { return fmt.Sprintf("MQSC file: %v", e
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
 // Create creates a queue manager: its folder appears complete or not at all.
-func Create(ctx context.Context, o CreateOptions) error {
+func Create(ctx context.Context, o CreateOptions) (err error) {
 	folder, err := Folder(o.Data, o.Name)
 	if err != nil {
 		return err
@@ -74,10 +74,11 @@ func Create(ctx context.Context, o CreateOptions) error {
 	if err := os.MkdirAll(qmgrsDir(o.Data), 0o750); err != nil {
 		return fmt.Errorf("create queue manager %s: %w", o.Name, err)
 	}
-	work, err := os.MkdirTemp(qmgrsDir(o.Data), workPrefix+"new-")
+	work, release, err := workFolder(o.Data, "new-")
 	if err != nil {
 		return fmt.Errorf("create queue manager %s: %w", o.Name, err)
 	}
+	defer func() { err = errors.Join(err, release()) }()
 	err = fill(ctx, work, o, files)
 	if err == nil {
 		if err = appear(work, folder); errors.Is(err, os.ErrExist) {

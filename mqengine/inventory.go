@@ -108,14 +108,16 @@ func Delete(data, name string) error {
 		return err
 	}
 	// Out of sight first: whatever stops the removal half way, no half queue manager is left.
-	grave, err := os.MkdirTemp(qmgrsDir(data), workPrefix+"deleted-")
+	grave, release, err := workFolder(data, "deleted-")
 	if err == nil {
-		err = os.Rename(folder, filepath.Join(grave, "qm"))
+		if err = os.Rename(folder, filepath.Join(grave, "qm")); err != nil {
+			err = errors.Join(err, release(), os.Remove(grave))
+		}
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("delete queue manager %s: %w", name, err), lock.release(true))
 	}
-	err = errors.Join(lock.release(true), os.RemoveAll(grave))
+	err = errors.Join(lock.release(true), os.RemoveAll(grave), release())
 	if err != nil {
 		return fmt.Errorf("delete queue manager %s: %w", name, err)
 	}
