@@ -74,17 +74,16 @@ func (c *client) Put1(ctx context.Context, od mqi.OD, msg *Message, pmo mqi.PMO)
 
 func (c *client) put(ctx context.Context, op string, req *qmgr.PutReq, body []byte) (qmgr.PutResult, error) {
 	rep, err := c.roundTrip(ctx, req, body)
-	if err == nil {
-		if res, ok := rep.result.(qmgr.PutResult); ok && rep.compCode == mqi.MQCC_OK {
-			return res, nil
-		}
+	res, ok := rep.result.(qmgr.PutResult)
+	if err == nil && ok && rep.compCode == mqi.MQCC_OK {
+		return res, nil
 	}
 	object := req.OD.ObjectName
 	if req.Handle != 0 {
 		object = c.object(req.Handle)
 	}
 	if err := callError(op, object, &rep, err); err != nil {
-		return qmgr.PutResult{}, err
+		return res, err // a warning has a result
 	}
 	return qmgr.PutResult{}, noResult(op, object)
 }

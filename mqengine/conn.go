@@ -28,6 +28,7 @@ type Message struct {
 type Conn interface {
 	Open(ctx context.Context, od mqi.OD, options int32) (Handle, qmgr.OpenResult, error)
 	Close(ctx context.Context, h Handle, options int32) error
+	// Put and Put1: a message that was put with a warning comes with an *mqi.Error of MQCC_WARNING.
 	Put(ctx context.Context, h Handle, msg *Message, pmo mqi.PMO) (qmgr.PutResult, error)
 	Put1(ctx context.Context, od mqi.OD, msg *Message, pmo mqi.PMO) (qmgr.PutResult, error)
 	// Get: md holds the ids to match; a truncated message comes with an *mqi.Error of MQCC_WARNING.

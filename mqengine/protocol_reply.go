@@ -139,7 +139,16 @@ func appendPutResult(b []byte, res *qmgr.PutResult) []byte {
 	b = wire.AppendInt(b, int64(res.Priority))
 	b = wire.AppendInt(b, int64(res.Persistence))
 	b = wire.AppendString(b, res.ResolvedQName)
-	return wire.AppendString(b, res.ResolvedQMgrName)
+	b = wire.AppendString(b, res.ResolvedQMgrName)
+	grouped := !res.GroupId.IsZero()
+	b = wire.AppendBool(b, grouped)
+	if grouped {
+		b = append(b, res.GroupId[:]...)
+	}
+	for _, v := range [...]int32{res.MsgSeqNumber, res.Offset, res.MsgFlags} {
+		b = wire.AppendInt(b, int64(v))
+	}
+	return b
 }
 
 func readPutResult(r *wire.Reader, names interner) qmgr.PutResult {
@@ -151,6 +160,10 @@ func readPutResult(r *wire.Reader, names interner) qmgr.PutResult {
 	res.Persistence = r.Int32()
 	res.ResolvedQName = names.string(r.Bytes())
 	res.ResolvedQMgrName = names.string(r.Bytes())
+	if r.Bool() {
+		r.Fixed(res.GroupId[:])
+	}
+	res.MsgSeqNumber, res.Offset, res.MsgFlags = r.Int32(), r.Int32(), r.Int32()
 	return res
 }
 

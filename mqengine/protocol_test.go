@@ -146,7 +146,7 @@ func replyCases() []reply {
 		{tag: 2, result: qmgr.OpenResult{Handle: 7, ResolvedQName: "Q", ResolvedQMgrName: "QM"}},
 		{tag: 3, result: qmgr.PutResult{
 			MsgId: mqi.MsgId{9}, CorrelId: mqi.MsgId{8}, PutDateTime: 99, Priority: 4, Persistence: 1,
-			ResolvedQName: "Q", ResolvedQMgrName: "QM",
+			ResolvedQName: "Q", ResolvedQMgrName: "QM", GroupId: mqi.MsgId{7}, MsgSeqNumber: 2, Offset: 100, MsgFlags: 10,
 		}},
 		{tag: 4, compCode: mqi.MQCC_WARNING, reason: mqi.MQRC_TRUNCATED_MSG_ACCEPTED, body: []byte("body"), result: &qmgr.GetResult{
 			MD: md, Props: []mqi.Property{{Name: "p", Type: 's', Value: []byte("v")}}, Length: 400, ResolvedQName: "Q",

@@ -46,6 +46,8 @@ type catalog struct {
 	aliases  map[string][]*queue // clustered aliases by TARGET, whether that exists or not
 	number   uint32              // last number given to a queue
 	sorted   []*queue            // queues by name; nil after one came or went
+	// triggered are queues with triggering by INITQ; nil after a definition changed.
+	triggered map[string][]*queue
 }
 
 func (k *catalog) init() {
@@ -80,13 +82,13 @@ func (k *catalog) sortedObjects(s space) []*object.Object {
 func (k *catalog) add(q *queue) {
 	k.queues[q.name], k.byNumber[q.number] = q, q
 	k.number = max(k.number, q.number)
-	k.sorted = nil
+	k.sorted, k.triggered = nil, nil
 }
 
 func (k *catalog) remove(q *queue) {
 	delete(k.queues, q.name)
 	delete(k.byNumber, q.number)
-	k.sorted = nil
+	k.sorted, k.triggered = nil, nil
 }
 
 // find is the definition of that name in a space; nil if there is none.

@@ -227,11 +227,9 @@ func (r *receiver) Deliver(cm *channel.Message, final bool) (channel.Outcome, mq
 	if !final && slices.Contains(temporary, reason) {
 		return channel.Retry, reason
 	}
-	if r.def.Str("USEDLQ") != "NO" {
-		if m.deadLetter(r.now, r.out, msg, reason) == mqi.MQRC_NONE {
-			logf(r.out, "AMQ9544W", "Message not put to destination queue: channel '%s', queue '%s', reason %s. It is on the dead-letter queue.", r.key.channel, msg.targetQ, reason)
-			return channel.Delivered, reason
-		}
+	if m.undeliverable(r.now, r.out, msg, reason, r.def.Str("USEDLQ") != "NO") == mqi.MQRC_NONE {
+		logf(r.out, "AMQ9544W", "Message not put to destination queue: channel '%s', queue '%s', reason %s. It is on the dead-letter queue, or discarded if its sender asked for that.", r.key.channel, msg.targetQ, reason)
+		return channel.Delivered, reason
 	}
 	if cluster && m.deliverHere(r.now, r.out, msg) == mqi.MQRC_NONE {
 		return channel.Delivered, reason

@@ -72,7 +72,7 @@ func (m *Machine) strand(now time.Time, fx *Effects, q *queue, msg *message) {
 		return
 	}
 	m.takeMessage(fx, q, msg)
-	if m.deadLetter(now, fx, msg, mqi.MQFB_BIND_OPEN_CLUSRCVR_DEL) == mqi.MQRC_NONE {
+	if m.undeliverable(now, fx, msg, mqi.MQFB_BIND_OPEN_CLUSRCVR_DEL, true) == mqi.MQRC_NONE {
 		return
 	}
 	if reason := m.putMessage(now, fx, nil, q, msg); reason != mqi.MQRC_NONE {

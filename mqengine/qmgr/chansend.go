@@ -163,12 +163,13 @@ func (s *sender) Take(n, bytes int) []channel.Item {
 			break
 		}
 		if msg.expired(ms) {
-			s.m.removeMessage(s.out, s.queue, msg)
+			s.m.expire(s.now, s.out, s.queue, msg)
 			continue
 		}
 		if !s.m.lockMessage(s.out, s.queue, msg) {
 			break
 		}
+		s.m.depthFell(s.now, s.queue)
 		s.taken[msg.seq] = msg
 		items = append(items, s.item(msg))
 		size += msg.body.Len

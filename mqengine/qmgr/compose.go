@@ -7,9 +7,6 @@ import (
 	"github.com/situationd/situationd/mqengine/store"
 )
 
-// formatDead is MQFMT_DEAD_LETTER_HEADER.
-const formatDead = "MQDEAD"
-
 // deadHeaderLen is the length of an MQDLH.
 const deadHeaderLen = 172
 
@@ -79,7 +76,7 @@ func (d *deadLetter) encode(md *mqi.MD) []byte {
 func (msg *message) descriptor() mqi.MD {
 	md := msg.md
 	if msg.dead != nil {
-		md.Format, md.Encoding, md.CodedCharSetId = formatDead, nativeEncoding, nativeCCSID
+		md.Format, md.Encoding, md.CodedCharSetId = mqi.MQFMT_DEAD_LETTER_HEADER, nativeEncoding, nativeCCSID
 	}
 	return md
 }

@@ -107,6 +107,11 @@ func (c *conn) reply(fx *Effects, tag uint64, reason mqi.Reason, result any) {
 	case mqi.MQRC_NONE:
 	case mqi.MQRC_TRUNCATED_MSG_ACCEPTED, mqi.MQRC_TRUNCATED_MSG_FAILED, mqi.MQRC_PRIORITY_EXCEEDS_MAXIMUM:
 		r.CompCode = mqi.MQCC_WARNING
+	case mqi.MQRC_INCOMPLETE_GROUP, mqi.MQRC_INCOMPLETE_MSG: // with a result it is only said
+		r.CompCode = mqi.MQCC_WARNING
+		if result == nil {
+			r.CompCode = mqi.MQCC_FAILED
+		}
 	default:
 		r.CompCode, r.Result = mqi.MQCC_FAILED, nil
 	}
@@ -115,6 +120,15 @@ func (c *conn) reply(fx *Effects, tag uint64, reason mqi.Reason, result any) {
 
 func (c *conn) ok(fx *Effects, tag uint64, result any) {
 	fx.Replies = append(fx.Replies, Reply{Conn: c.id, Tag: tag, Result: result})
+}
+
+// closed answers an MQCLOSE: of an incomplete group it only warns.
+func (c *conn) closed(fx *Effects, tag uint64, reason mqi.Reason) {
+	if reason == mqi.MQRC_INCOMPLETE_GROUP || reason == mqi.MQRC_INCOMPLETE_MSG {
+		fx.Replies = append(fx.Replies, Reply{Conn: c.id, Tag: tag, CompCode: mqi.MQCC_WARNING, Reason: reason})
+		return
+	}
+	c.fail(fx, tag, reason)
 }
 
 func (c *conn) fail(fx *Effects, tag uint64, reason mqi.Reason) {

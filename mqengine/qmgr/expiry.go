@@ -33,7 +33,7 @@ func (s *expirySweep) timeout(m *Machine, now time.Time, fx *Effects) {
 		}
 		s.at = msg.position()
 		if msg.available() && msg.expired(ms) {
-			m.removeMessage(fx, q, msg)
+			m.expire(now, fx, q, msg)
 		}
 	}
 	if len(s.todo) > 0 {

@@ -188,12 +188,20 @@ func TestGetOptionsAreChecked(t *testing.T) {
 		{b, mqi.MQGMO_BROWSE_FIRST | mqi.MQGMO_BROWSE_NEXT, "2046"},
 		{b, mqi.MQGMO_BROWSE_NEXT | mqi.MQGMO_SYNCPOINT, "2046"},
 		{h, 1 << 29, "2046"},
-		{h, mqi.MQGMO_COMPLETE_MSG, "2298"},
+		{h, mqi.MQGMO_COMPLETE_MSG, "2033"},
+		{h, mqi.MQGMO_LOCK, "2046"},
+		{b, mqi.MQGMO_UNLOCK | mqi.MQGMO_BROWSE_FIRST, "2046"},
+		{h, mqi.MQGMO_UNLOCK, "2036"},
+		{b, mqi.MQGMO_UNLOCK, "2209"},
+		{b, mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR | mqi.MQGMO_LOGICAL_ORDER, "2046"},
 		{h, mqi.MQGMO_MSG_UNDER_CURSOR, "2036"},
 	} {
 		check(t, "get", r.get(c, x.handle, x.options), x.want)
 	}
-	req := getReq(h, mqi.MQGMO_WAIT)
+	req := getReq(h, 0)
+	req.GMO.MatchOptions = 1 << 20
+	check(t, "match options", r.getWith(c, req), "2247")
+	req = getReq(h, mqi.MQGMO_WAIT)
 	req.GMO.WaitInterval = -2
 	check(t, "wait", r.getWith(c, req), "2090")
 	check(t, "put on an input handle", r.call(c, r.putReq(h, "x")).Reason, mqi.MQRC_NOT_OPEN_FOR_OUTPUT)

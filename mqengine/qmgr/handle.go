@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
+	sel "github.com/situationd/situationd/mqengine/selector"
 )
 
 // Close options (MQCO_*) of dynamic queues.
@@ -26,11 +27,14 @@ type handle struct {
 	changed bool   // what it resolves through was changed by force: 2041
 	made    *queue // the dynamic queue that this open made: a temporary one goes with it
 
-	cursor  position  // browse cursor
-	saved   *context  // MQOO_SAVE_ALL_CONTEXT
-	groupID mqi.MsgId // the group being put in logical order
-	groupNo int32
-	busy    bool // a get waits on it
+	selection *sel.Selector // which messages the handle sees; nil for all
+	cursor    position      // browse cursor
+	resume    position      // where browsing in logical order goes on behind a group
+	locked    *message      // MQGMO_LOCK
+	saved     *context      // MQOO_SAVE_ALL_CONTEXT
+	busy      bool          // a get waits on it
+	// Where the handle is in groups, for each kind of call.
+	putting, getting, browsing groupPlace
 }
 
 func (h *handle) has(option int32) bool { return h.options&option != 0 }
@@ -124,6 +128,16 @@ func (m *Machine) close(now time.Time, fx *Effects, c *conn, number uint32, opti
 	if options != 0 && !q.deleted {
 		m.deleteQueue(now, fx, q)
 	}
+	return h.incomplete()
+}
+
+// incomplete is the warning of an MQCLOSE in the middle of a group.
+func (h *handle) incomplete() mqi.Reason {
+	for _, p := range [...]*groupPlace{&h.putting, &h.getting, &h.browsing} {
+		if reason := p.incomplete(); reason != mqi.MQRC_NONE {
+			return reason
+		}
+	}
 	return mqi.MQRC_NONE
 }
 
@@ -140,7 +154,11 @@ func (m *Machine) closeHandle(now time.Time, fx *Effects, c *conn, number uint32
 		}
 		i++
 	}
+	m.unlock(now, fx, h)
 	m.detach(fx, h)
+	if h.input != 0 && h.queue != nil && h.queue.attr.trigger != trigNone {
+		m.triggerClose(now, fx, h.queue)
+	}
 	if q := h.made; q != nil && q.attr.temporary && !q.deleted {
 		m.endTemporary(now, fx, q)
 	}

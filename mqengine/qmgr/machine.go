@@ -52,6 +52,7 @@ type Machine struct {
 	waiting []*parked           // calls that wait for the repository, in order
 
 	timers  timers
+	making  makings
 	expiry  expirySweep
 	cluster clusters
 
@@ -60,6 +61,7 @@ type Machine struct {
 	ids      idSource
 	chunks   chunkPool
 	headers  arena
+	parts    []*message // scratch of give
 	words    interner
 	restore  *restoring // until Start
 }
@@ -69,6 +71,8 @@ type limits struct {
 	maxHandles, maxUncommitted, maxMsgL int
 	maxPropL                            int // -1 for no limit
 	monQ, monQNone                      bool
+	perfmEvents, inhibitEvents          bool
+	trigInt                             int
 	deadQ, defXmitQ                     string
 }
 
@@ -100,6 +104,7 @@ func (m *Machine) setQMgr(o *object.Object) {
 		maxHandles: o.Int("MAXHANDS"), maxUncommitted: o.Int("MAXUMSGS"), maxMsgL: o.Int("MAXMSGL"),
 		maxPropL: o.Int("MAXPROPL"),
 		monQ:     monQ != "OFF" && monQ != "NONE", monQNone: monQ == "NONE",
+		perfmEvents: o.Str("PERFMEV") == "ENABLED", inhibitEvents: o.Str("INHIBTEV") == "ENABLED", trigInt: o.Int("TRIGINT"),
 		deadQ: o.Str("DEADQ"), defXmitQ: o.Str("DEFXMITQ"),
 	}
 }
@@ -126,6 +131,7 @@ func (m *Machine) Step(now time.Time, ev Event, fx *Effects) {
 		m.channelEvent(now, fx, ev)
 	}
 	m.tick(now, fx)
+	m.putMade(now, fx)
 }
 
 // tick lets every deadline up to now pass.
@@ -201,7 +207,7 @@ func (m *Machine) perform(now time.Time, fx *Effects, c *conn, tag uint64, req R
 	case OpenReq:
 		m.open(now, fx, c, tag, &req, last)
 	case CloseReq:
-		c.reply(fx, tag, m.close(now, fx, c, req.Handle, req.Options), nil)
+		c.closed(fx, tag, m.close(now, fx, c, req.Handle, req.Options))
 	case CommandReq:
 		m.commandCall(now, fx, c, tag, req.Command)
 	case MoveReq:

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/situationd/situationd/mqengine/mqi"
+	sel "github.com/situationd/situationd/mqengine/selector"
 )
 
 // indexFrom is the number of messages from which a get by id uses an index:
@@ -18,7 +19,12 @@ type matcher struct {
 	groupID  mqi.MsgId
 	seqNo    int32
 	offset   int32
+	// selection is what the handle's selection string asks; nil for nothing.
+	selection *sel.Selector
 }
+
+// any reports whether every message will do.
+func (w *matcher) any() bool { return w.by == 0 && w.selection == nil }
 
 // matcherOf reads the match options. An id of MQMI_NONE matches any message, as MQ has it.
 func matcherOf(options int32, md *mqi.MD) matcher {
@@ -38,18 +44,19 @@ func matcherOf(options int32, md *mqi.MD) matcher {
 }
 
 func (w *matcher) matches(msg *message) bool {
-	return w.by == 0 ||
+	return w.any() ||
 		(w.by&mqi.MQMO_MATCH_MSG_ID == 0 || msg.md.MsgId == w.msgID) &&
 			(w.by&mqi.MQMO_MATCH_CORREL_ID == 0 || msg.md.CorrelId == w.correlID) &&
 			(w.by&mqi.MQMO_MATCH_GROUP_ID == 0 || msg.md.GroupId == w.groupID) &&
 			(w.by&mqi.MQMO_MATCH_MSG_SEQ_NUMBER == 0 || msg.md.MsgSeqNumber == w.seqNo) &&
-			(w.by&mqi.MQMO_MATCH_OFFSET == 0 || msg.md.Offset == w.offset)
+			(w.by&mqi.MQMO_MATCH_OFFSET == 0 || msg.md.Offset == w.offset) &&
+			(w.selection == nil || w.selection.Matches(msg))
 }
 
 // find is the first available message behind p that matches. Expired messages
 // are found too: the caller discards them and asks again.
 func (q *queue) find(w *matcher, p position) *message {
-	if w.by == 0 && p == headOfQueue {
+	if w.any() && p == headOfQueue {
 		return q.firstAvailable()
 	}
 	if w.by&(mqi.MQMO_MATCH_MSG_ID|mqi.MQMO_MATCH_CORREL_ID) != 0 && q.live() >= indexFrom {

@@ -27,6 +27,8 @@ const (
 	msgPut
 	// msgGot: on its queue, but got by a unit of work, or in doubt on a channel.
 	msgGot
+	// msgLocked: on its queue and committed, but a browsing handle has locked it.
+	msgLocked
 )
 
 // message is one message. What the machine knows of its body is a reference.

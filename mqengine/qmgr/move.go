@@ -129,7 +129,7 @@ func (m *Machine) planMove(now time.Time, fx *Effects, v *move, at position) pos
 		case msg.seq > v.res.Horizon || !msg.available():
 		case msg.expired(ms):
 			if !v.req.DryRun {
-				m.removeMessage(fx, v.from, msg)
+				m.expire(now, fx, v.from, msg)
 			}
 		default:
 			group := v.eligible(msg)
@@ -263,6 +263,7 @@ func (m *Machine) carryOut(now time.Time, fx *Effects, v *move) {
 		reason := m.admitsAll(v.plan[i:][:p.together])
 		if reason == mqi.MQRC_NONE {
 			m.takeMessage(fx, v.from, msg)
+			m.depthFell(now, v.from)
 			msg.rebind(p.to)
 			reason = m.putMessage(now, fx, nil, p.to.XmitQ, msg)
 		}

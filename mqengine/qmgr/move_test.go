@@ -169,10 +169,10 @@ func TestMoveLeavesWhatMustStay(t *testing.T) {
 func TestMoveTakesWholeGroups(t *testing.T) {
 	t.Parallel()
 	w, qm2, qm3 := stranded(t, 3, "")
-	h := qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED)
+	h, other := qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED), qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED)
 	for i, flags := range []int32{mqi.MQMF_MSG_IN_GROUP, mqi.MQMF_MSG_IN_GROUP, mqi.MQMF_LAST_MSG_IN_GROUP} {
 		qm2.mustPut(h, fmt.Sprint("g", i+1), func(p *PutReq) { p.MD.MsgFlags, p.PMO.Options = flags, mqi.MQPMO_LOGICAL_ORDER })
-		qm2.mustPut(h, fmt.Sprint("between", i), nil)
+		qm2.mustPut(other, fmt.Sprint("between", i), nil)
 	}
 	qm2.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
 	w.pass(time.Second)

@@ -10,6 +10,7 @@ import (
 // addQueue makes a queue object of a definition whose name is free.
 func (m *Machine) addQueue(now time.Time, fx *Effects, o *object.Object) *queue {
 	q := &queue{name: o.Name, number: m.catalog.number + 1, def: o, attr: attributesOf(o, m.catalog.names)}
+	q.events, q.stats.since = q.attr.events, now.UnixMilli()
 	m.catalog.add(q)
 	m.saveQueue(fx, q)
 	m.linkAlias(q)
@@ -31,6 +32,10 @@ func (m *Machine) changeQueue(now time.Time, fx *Effects, q *queue, o *object.Ob
 	old, oldAttr := q.def, q.attr
 	m.unlinkAlias(q)
 	q.def, q.attr = o, attributesOf(o, m.catalog.names)
+	m.catalog.triggered = nil
+	if q.attr.events != oldAttr.events {
+		q.events = q.attr.events
+	}
 	m.linkAlias(q)
 	m.saveQueue(fx, q)
 	m.touch(fx, q)

@@ -25,6 +25,9 @@ const (
 func (m *Machine) open(now time.Time, fx *Effects, c *conn, tag uint64, req *OpenReq, last bool) {
 	h := &handle{conn: c, name: req.OD.ObjectName, options: req.Options}
 	reason := m.checkOpen(c, req)
+	if reason == mqi.MQRC_NONE && req.Selection != "" {
+		h.selection, reason = selectionOf(req.Selection)
+	}
 	if reason == mqi.MQRC_NONE && req.OD.ObjectType != typeQMgr {
 		reason = m.openQueue(now, fx, h, &req.OD, last)
 	}
@@ -42,6 +45,9 @@ func (m *Machine) open(now time.Time, fx *Effects, c *conn, tag uint64, req *Ope
 	}
 	h.number = c.newHandle(h)
 	m.attach(fx, h)
+	if h.input != 0 && h.queue.inputs == 1 {
+		m.triggerPending(now, fx, h.queue)
+	}
 	c.ok(fx, tag, h.opened(m.name))
 }
 
@@ -72,8 +78,8 @@ func (m *Machine) checkOpen(c *conn, req *OpenReq) mqi.Reason {
 		return mqi.MQRC_HANDLE_NOT_AVAILABLE
 	case o&^openOptions != 0, input&(input-1) != 0, bind&(bind-1) != 0, access == 0:
 		return mqi.MQRC_OPTIONS_ERROR
-	case req.Selection != "":
-		return mqi.MQRC_FUNCTION_NOT_SUPPORTED
+	case req.Selection != "" && o&localOptions == 0:
+		return mqi.MQRC_SELECTION_STRING_ERROR
 	case req.OD.ObjectType != 0 && req.OD.ObjectType != typeQueue && req.OD.ObjectType != typeQMgr:
 		return mqi.MQRC_OBJECT_TYPE_ERROR
 	case req.OD.ObjectType == typeQMgr && access&^(mqi.MQOO_INQUIRE|mqi.MQOO_SET) != 0:

@@ -23,13 +23,11 @@ func (m *Machine) put(now time.Time, fx *Effects, c *conn, tag uint64, req *PutR
 	case !h.has(mqi.MQOO_OUTPUT):
 		reason = mqi.MQRC_NOT_OPEN_FOR_OUTPUT
 	default:
-		if req.PMO.Options&mqi.MQPMO_LOGICAL_ORDER != 0 {
-			m.logicalOrder(h, &req.MD)
-		}
-		m.putTo(now, fx, c, tag, req, &h.dest, h.options)
-		return
+		reason = m.putOpen(now, fx, c, tag, req, h)
 	}
-	m.refusePut(fx, c, tag, req, reason)
+	if reason != mqi.MQRC_NONE {
+		m.refusePut(fx, c, tag, req, reason)
+	}
 }
 
 // refusePut fails a put and lets go of its body.
@@ -41,14 +39,20 @@ func (m *Machine) refusePut(fx *Effects, c *conn, tag uint64, req *PutReq, reaso
 // put1 opens, puts and closes; PASS and SET context need no open option.
 func (m *Machine) put1(now time.Time, fx *Effects, c *conn, tag uint64, req *PutReq, last bool) {
 	const asOpened = mqi.MQOO_PASS_ALL_CONTEXT | mqi.MQOO_SET_ALL_CONTEXT
-	if req.OD.ObjectType != 0 && req.OD.ObjectType != typeQueue {
+	switch {
+	case req.OD.ObjectType != 0 && req.OD.ObjectType != typeQueue:
 		m.refusePut(fx, c, tag, req, mqi.MQRC_OBJECT_TYPE_ERROR)
+		return
+	case req.PMO.Options&mqi.MQPMO_LOGICAL_ORDER != 0: // there is no handle to be in a group with
+		m.refusePut(fx, c, tag, req, mqi.MQRC_OPTIONS_ERROR)
 		return
 	}
 	d, reason := m.resolveOutput(resolving{now, fx, last}, req.OD.ObjectName, req.OD.ObjectQMgrName, bindAsQDef)
 	switch reason {
 	case mqi.MQRC_NONE:
-		m.putTo(now, fx, c, tag, req, &d, asOpened)
+		if reason = m.putTo(now, fx, c, tag, req, &d, asOpened, mqi.MQRC_NONE); reason != mqi.MQRC_NONE {
+			m.refusePut(fx, c, tag, req, reason)
+		}
 	case reasonWait:
 		m.park(now, c, tag, *req, d.name)
 	default:
@@ -56,36 +60,61 @@ func (m *Machine) put1(now time.Time, fx *Effects, c *conn, tag uint64, req *Put
 	}
 }
 
-// putTo puts one message to a resolved destination and answers.
-func (m *Machine) putTo(now time.Time, fx *Effects, c *conn, tag uint64, req *PutReq, d *destination, opened int32) {
-	ms := now.UnixMilli()
+// putOpen puts with an open handle, which may be in a group.
+func (m *Machine) putOpen(now time.Time, fx *Effects, c *conn, tag uint64, req *PutReq, h *handle) mqi.Reason {
+	impliedFlags(&req.MD)
+	next, warning, reason := m.inOrder(h, req)
+	if reason != mqi.MQRC_NONE {
+		return reason
+	}
+	if reason = m.putTo(now, fx, c, tag, req, &h.dest, h.options, warning); reason != mqi.MQRC_NONE {
+		return reason
+	}
+	if h.putting != next {
+		if req.PMO.Options&mqi.MQPMO_SYNCPOINT != 0 {
+			c.unit.remember(&h.putting)
+		}
+		h.putting = next
+	}
+	return mqi.MQRC_NONE
+}
+
+// putTo puts one message to a resolved destination and answers, unless it fails:
+// then nothing happened. warning is what there is to say if nothing worse comes.
+func (m *Machine) putTo(
+	now time.Time, fx *Effects, c *conn, tag uint64, req *PutReq, d *destination, opened int32, warning mqi.Reason,
+) mqi.Reason {
 	reason := m.checkPut(req)
-	var warning mqi.Reason
 	if reason == mqi.MQRC_NONE {
-		warning, reason = m.complete(&req.MD, d, req.PMO.Options)
+		if w := m.complete(&req.MD, d, req.PMO.Options); w != mqi.MQRC_NONE {
+			warning = w
+		}
+		reason = m.setContext(&req.MD, c, opened, &req.PMO, now.UnixMilli())
 	}
-	if reason == mqi.MQRC_NONE {
-		reason = m.setContext(&req.MD, c, opened, &req.PMO, ms)
+	if reason != mqi.MQRC_NONE {
+		return reason
 	}
-	var to routeResult
-	if reason == mqi.MQRC_NONE {
-		to, reason = m.target(now, fx, d, &req.MD)
-	}
+	to, reason := m.target(now, fx, d, &req.MD)
 	if reason == mqi.MQRC_NONE {
 		reason = m.putAt(now, fx, c, req, d, &to)
 	}
+	if reason == mqi.MQRC_PUT_INHIBITED {
+		m.inhibited(now, d, c, &to)
+	}
 	if reason != mqi.MQRC_NONE {
-		m.refusePut(fx, c, tag, req, reason)
-		return
+		return reason
 	}
 	md := &req.MD
 	c.reply(fx, tag, warning, PutResult{
 		MsgId: md.MsgId, CorrelId: md.CorrelId, PutDateTime: md.PutDateTime, Priority: md.Priority, Persistence: md.Persistence,
 		ResolvedQName: to.TargetQ, ResolvedQMgrName: to.TargetQMgr,
+		GroupId: md.GroupId, MsgSeqNumber: md.MsgSeqNumber, Offset: md.Offset, MsgFlags: md.MsgFlags,
 	})
+	return mqi.MQRC_NONE
 }
 
-// putAt makes the message and puts it on the queue that was found for it.
+// putAt makes the message and puts it on the queue that was found for it, in
+// segments if it is too long and may be cut.
 func (m *Machine) putAt(now time.Time, fx *Effects, c *conn, req *PutReq, d *destination, to *routeResult) mqi.Reason {
 	msg := &message{
 		md: req.MD, props: req.Props, body: req.Body, bind: d.bind, addressed: d.addressed, origin: m.qmid,
@@ -101,6 +130,9 @@ func (m *Machine) putAt(now time.Time, fx *Effects, c *conn, req *PutReq, d *des
 	var unit *unitOfWork
 	if req.PMO.Options&mqi.MQPMO_SYNCPOINT != 0 {
 		unit = &c.unit
+	}
+	if msg.md.MsgFlags&mqi.MQMF_SEGMENTATION_ALLOWED != 0 && msg.body.Len > q.attr.maxMsgL && m.cfg.NewBody != nil {
+		return m.putSegments(now, fx, unit, q, msg)
 	}
 	return m.putMessage(now, fx, unit, q, msg)
 }
@@ -126,10 +158,17 @@ func (m *Machine) checkPut(req *PutReq) mqi.Reason {
 		return mqi.MQRC_PRIORITY_ERROR
 	case md.Persistence < mqi.MQPER_NOT_PERSISTENT || md.Persistence > mqi.MQPER_PERSISTENCE_AS_Q_DEF:
 		return mqi.MQRC_PERSISTENCE_ERROR
-	case md.MsgType == mqi.MQMT_REQUEST && md.ReplyToQ == "":
+	case md.Report&mqi.MQRO_REJECT_UNSUP_MASK != 0:
+		return mqi.MQRC_REPORT_OPTIONS_ERROR
+	case (md.MsgType == mqi.MQMT_REQUEST || md.Report&reportOptions != 0) && md.ReplyToQ == "":
 		return mqi.MQRC_MISSING_REPLY_TO_Q
-	case req.Body.Len > m.limits.maxMsgL:
+	case !knownType(md.MsgType):
+		return mqi.MQRC_MSG_TYPE_ERROR
+	case req.Body.Len > m.limits.maxMsgL && md.MsgFlags&mqi.MQMF_SEGMENTATION_ALLOWED == 0:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
+	}
+	if reason := checkGroup(md, req.Body.Len); reason != mqi.MQRC_NONE {
+		return reason
 	}
 	return m.checkProperties(req.Props)
 }
@@ -161,7 +200,7 @@ func (m *Machine) checkProperties(props []mqi.Property) mqi.Reason {
 }
 
 // complete fills in the descriptor's defaults and identifiers.
-func (m *Machine) complete(md *mqi.MD, d *destination, options int32) (warning, reason mqi.Reason) {
+func (m *Machine) complete(md *mqi.MD, d *destination, options int32) (warning mqi.Reason) {
 	if md.Priority == mqi.MQPRI_PRIORITY_AS_Q_DEF {
 		md.Priority = d.defPriority
 	}
@@ -180,31 +219,12 @@ func (m *Machine) complete(md *mqi.MD, d *destination, options int32) (warning, 
 	if options&mqi.MQPMO_NEW_CORREL_ID != 0 {
 		md.CorrelId = m.ids.next()
 	}
-	if md.MsgFlags&groupFlags != 0 && md.GroupId.IsZero() {
+	if md.MsgFlags&(groupFlags|segmentFlags) != 0 && md.GroupId.IsZero() {
 		md.GroupId = m.ids.next()
 	}
 	if md.ReplyToQ != "" && md.ReplyToQMgr == "" {
 		md.ReplyToQMgr = m.name
 	}
 	md.BackoutCount = 0
-	return warning, mqi.MQRC_NONE
-}
-
-// logicalOrder numbers the messages of a group as they are put: the group begins
-// with the first message that is in one, and ends with the last.
-func (m *Machine) logicalOrder(h *handle, md *mqi.MD) {
-	if md.MsgFlags&groupFlags == 0 {
-		h.groupID, h.groupNo = mqi.MsgId{}, 0
-		return
-	}
-	if h.groupNo == 0 {
-		if h.groupID = md.GroupId; h.groupID.IsZero() {
-			h.groupID = m.ids.next()
-		}
-	}
-	h.groupNo++
-	md.GroupId, md.MsgSeqNumber = h.groupID, h.groupNo
-	if md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP != 0 {
-		h.groupNo = 0
-	}
+	return warning
 }

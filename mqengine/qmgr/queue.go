@@ -25,6 +25,7 @@ type queue struct {
 	expiring    int                    // messages that have an expiry
 	bytes       int64                  // of all bodies
 	index       *matchIndex            // nil until a get by id meets a deep queue
+	groups      groupIndex             // nil until somebody asks for groups
 	waiters     []*waiter              // gets that wait, in order of arrival
 
 	handles         []*handle // every handle open on the queue, in order of opening
@@ -34,6 +35,10 @@ type queue struct {
 
 	lastGet, lastPut   int64 // Unix milliseconds
 	shortTime, longOne int64 // QTIME: moving averages in microseconds
+
+	triggered int64       // Unix milliseconds: when a trigger message was made last
+	events    depthEvents // which depth events are on now
+	stats     perfmStats
 
 	aliases []*queue // clustered aliases whose TARGET this is; their samples carry these counts
 	deleted bool
@@ -117,6 +122,9 @@ func (m *Machine) insert(q *queue, msg *message) {
 	if q.index != nil {
 		q.index.add(msg)
 	}
+	if q.groups != nil {
+		q.groups.add(msg)
+	}
 }
 
 // extract takes a message out of its queue's lane. Counts are the caller's.
@@ -124,12 +132,15 @@ func (m *Machine) extract(q *queue, msg *message) {
 	if q.index != nil {
 		q.index.remove(msg)
 	}
+	if q.groups != nil {
+		q.groups.remove(msg)
+	}
 	l := &q.lanes[msg.lane]
 	l.remove(&m.chunks, msg)
 	if l.live == 0 {
 		q.nonEmpty &^= 1 << msg.lane
 		if q.nonEmpty == 0 {
-			q.index = nil
+			q.index, q.groups = nil, nil
 		}
 	}
 	q.bytes -= int64(msg.body.Len)

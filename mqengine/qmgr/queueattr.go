@@ -25,6 +25,8 @@ type queueAttr struct {
 	rname       string // QREMOTE
 	rqmname     string
 	xmitq       string
+	events      depthEvents
+	triggerAttributes
 }
 
 // monitoring is MONQ as the queue says it.
@@ -98,6 +100,7 @@ func (a *queueAttr) localAttributes(o *object.Object) {
 	default:
 		a.monQ = monOn
 	}
+	a.events, a.triggerAttributes = depthEventsOf(o), triggering(o)
 	p := a.public
 	p.Trigger, p.Share = o.Flag("TRIGGER"), a.share
 	p.MaxDepth, p.MaxMsgL, p.BoThresh = a.maxDepth, a.maxMsgL, int(a.boThresh)

@@ -160,6 +160,7 @@ func (m *Machine) Start(now time.Time, fx *Effects) {
 	queues := m.catalog.sortedQueues()
 	for _, q := range queues {
 		q.attr = attributesOf(q.def, m.catalog.names)
+		q.events, q.stats = q.attr.events, perfmStats{since: now.UnixMilli(), high: q.depth}
 	}
 	for _, q := range queues {
 		m.linkAlias(q)
@@ -168,6 +169,7 @@ func (m *Machine) Start(now time.Time, fx *Effects) {
 	m.expiry.timer.what = &m.expiry
 	m.timers.set(&m.expiry.timer, now.Add(m.cfg.ExpiryInterval).UnixNano())
 	m.clusterStart(now, fx)
+	defer m.putMade(now, fx)
 	for _, q := range queues {
 		if !q.attr.xmit {
 			continue

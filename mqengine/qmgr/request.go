@@ -109,6 +109,9 @@ type PutResult struct {
 	Persistence      int32
 	ResolvedQName    string
 	ResolvedQMgrName string
+	// What became of the fields of groups and segments.
+	GroupId                        mqi.MsgId
+	MsgSeqNumber, Offset, MsgFlags int32
 }
 
 // GetResult is a message: Head, then Body, then More, which the shell puts

@@ -15,6 +15,7 @@ type unitOfWork struct {
 	entries []*message // puts and gets in order; the state of each says which
 	spare   []*message // the memory of the unit before
 	started int64      // Unix milliseconds of the first one
+	places  []placeBefore
 }
 
 // full reports whether MAXUMSGS is reached.
@@ -40,6 +41,8 @@ func (u *unitOfWork) end() []*message {
 }
 
 func (u *unitOfWork) release(done []*message) {
+	clear(u.places)
+	u.places = u.places[:0]
 	if cap(done) <= keptEntries {
 		clear(done)
 		u.spare = done[:0]
@@ -59,8 +62,10 @@ func (m *Machine) commit(now time.Time, fx *Effects, u *unitOfWork) {
 			m.storeMessage(fx, msg)
 			msg.state = msgAvailable
 			q.lanes[msg.lane].freed(msg.seq)
+			m.arrive(now, fx, q, msg)
 			shown = append(shown, msg)
 		default:
+			m.delivered(now, fx, msg)
 			fx.Unit.Sync = fx.Unit.Sync || msg.stored
 			m.removeMessage(fx, q, msg)
 		}
@@ -72,6 +77,9 @@ func (m *Machine) commit(now time.Time, fx *Effects, u *unitOfWork) {
 // backout undoes a unit of work: puts vanish, gets are back in their places.
 func (m *Machine) backout(now time.Time, fx *Effects, u *unitOfWork) {
 	entries := u.end()
+	for _, b := range u.places {
+		*b.place = b.was
+	}
 	shown := entries[:0]
 	for _, msg := range entries {
 		switch q := msg.queue; {
@@ -146,7 +154,7 @@ func (m *Machine) admits(q *queue, msg *message) mqi.Reason {
 		return mqi.MQRC_PUT_INHIBITED
 	case q.depth >= a.maxDepth:
 		return mqi.MQRC_Q_FULL
-	case msg.body.Len > a.maxMsgL:
+	case msg.length() > a.maxMsgL:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
 	case m.spaceLow && msg.payload == nil: // the reserve is there for what the cluster has to know
 		return mqi.MQRC_Q_SPACE_NOT_AVAILABLE
@@ -161,6 +169,9 @@ func (m *Machine) admits(q *queue, msg *message) mqi.Reason {
 // message's descriptor must be complete, its persistence and priority decided.
 func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *queue, msg *message) mqi.Reason {
 	if reason := m.admits(q, msg); reason != mqi.MQRC_NONE {
+		if reason == mqi.MQRC_Q_FULL {
+			m.queueFull(now, q)
+		}
 		return reason
 	}
 	if unit != nil && m.full(unit) {
@@ -170,6 +181,7 @@ func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *qu
 	msg.seq, msg.lane, msg.arrived = m.seq, q.laneFor(msg.md.Priority), now.UnixMilli()
 	q.lastPut = msg.arrived
 	q.depth++
+	m.depthRose(now, q)
 	if unit != nil {
 		msg.state = msgPut
 		unit.add(now, msg)
@@ -181,6 +193,7 @@ func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *qu
 	msg.state = msgAvailable
 	m.insert(q, msg)
 	m.storeMessage(fx, msg)
+	m.arrive(now, fx, q, msg)
 	m.announce(now, fx, q, msg)
 	return mqi.MQRC_NONE
 }
@@ -239,7 +252,7 @@ func (m *Machine) takeMessage(fx *Effects, q *queue, msg *message) {
 		return
 	}
 	switch msg.state {
-	case msgAvailable:
+	case msgAvailable, msgLocked:
 		q.depth--
 	case msgPut:
 		q.depth--

@@ -59,20 +59,26 @@ func (m *Machine) offer(now time.Time, fx *Effects, q *queue, msg *message) {
 	ms := now.UnixMilli()
 	for i := 0; i < len(q.waiters) && msg.available() && !msg.expired(ms); {
 		w := q.waiters[i]
-		if !w.want.matches(msg) || !w.reaches(msg) {
+		chosen := msg
+		if w.has(groupOptions) {
+			chosen, _ = m.choose(now, fx, &w.getCall)
+		} else if !w.want.matches(msg) || !w.reaches(msg) {
+			chosen = nil
+		}
+		if chosen == nil {
 			i++
 			continue
 		}
 		m.stopWaiting(w)
 		c, reason := w.conn, w.handle.mayGet()
-		if w.options&browseOptions == 0 && w.underSyncpoint(msg) && m.full(&c.unit) {
+		if w.options&browseOptions == 0 && w.underSyncpoint(chosen) && m.full(&c.unit) {
 			reason = mqi.MQRC_SYNCPOINT_LIMIT_REACHED
 		}
 		if reason != mqi.MQRC_NONE {
 			c.fail(fx, w.tag, reason)
 			continue
 		}
-		m.give(now, fx, c, &w.getCall, msg)
+		m.give(now, fx, c, &w.getCall, chosen)
 	}
 }
 
