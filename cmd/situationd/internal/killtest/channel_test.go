@@ -5,24 +5,47 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/situationd/situationd/cmd/situationd/internal/proctest"
+	"github.com/situationd/situationd/mqengine/mqi"
 )
 
 const xmitQ = "SYSTEM.CLUSTER.TRANSMIT.QUEUE"
 
-// trio is the article's cluster: messages are put on QM1, a full repository, and
-// read on QM2 and QM3. Every link goes through the proxy of whoever is dialled.
+// trio is the article's cluster: messages are put on QM1 and read on QM2 and QM3.
+// Every link goes through the proxy of whoever is dialled.
 type trio struct {
 	qm    [3]*proctest.QMgr
 	front [3]*proctest.Proxy
 }
 
+// layout is how a trio is made: who is a full repository, and how its channels are.
+type layout struct {
+	name     string
+	full     []int // members, from 0
+	channels string
+}
+
+// layouts: the putter's queue manager knows the others first hand, shares that
+// with a reader's, or has to ask; channels with long and short batches, and such
+// that end when they have nothing to do.
+var layouts = []layout{
+	{name: "putter full", full: []int{0}},
+	{name: "two full", full: []int{0, 1}, channels: " BATCHSZ(5)"},
+	{name: "putter partial", full: []int{1}, channels: " DISCINT(1)"},
+}
+
 func newTrio(t *testing.T, queue string) *trio {
+	t.Helper()
+	return newTrioOf(t, queue, layouts[0])
+}
+
+func newTrioOf(t *testing.T, queue string, l layout) *trio {
 	t.Helper()
 	c, data := &trio{}, dataFolder(t)
 	for i := range c.front {
@@ -30,7 +53,7 @@ func newTrio(t *testing.T, queue string) *trio {
 	}
 	for i := range c.qm {
 		name := fmt.Sprintf("QM%d", i+1)
-		c.qm[i] = proctest.NewQMgr(t, &program, data, name, c.commands(i, queue), c.front[i])
+		c.qm[i] = proctest.NewQMgr(t, &program, data, name, c.commands(i, queue, l), c.front[i])
 		c.qm[i].Start(t)
 	}
 	c.waitKnown(t)
@@ -38,21 +61,41 @@ func newTrio(t *testing.T, queue string) *trio {
 }
 
 // commands define a member. Its channels try again every second.
-func (c *trio) commands(i int, queue string) string {
+func (c *trio) commands(i int, queue string, l layout) string {
 	channel := func(to int, kind string) string {
-		return fmt.Sprintf("DEFINE CHANNEL(TO.QM%d) CHLTYPE(%s) CONNAME('%s') CLUSTER(C1) SHORTTMR(1)\n", to+1, kind, c.front[to].ConnName())
+		return fmt.Sprintf("DEFINE CHANNEL(TO.QM%d) CHLTYPE(%s) CONNAME('%s') CLUSTER(C1) SHORTTMR(1)%s\n", to+1, kind, c.front[to].ConnName(), l.channels)
 	}
-	text := logs
+	text := logs + channel(i, "CLUSRCVR")
+	if slices.Contains(l.full, i) {
+		text = "ALTER QMGR REPOS(C1)\n" + text
+	}
+	for _, full := range l.full {
+		if full != i {
+			text += channel(full, "CLUSSDR")
+			break // to the first other one; the rest it learns
+		}
+	}
 	if i == 0 {
-		return "ALTER QMGR REPOS(C1)\n" + text + channel(0, "CLUSRCVR")
+		return text
 	}
-	return text + channel(i, "CLUSRCVR") + channel(0, "CLUSSDR") + queue
+	return text + queue
 }
 
-// waitKnown waits until QM1 knows both instances.
+// waitKnown waits until QM1 knows both instances; a partial repository asks when
+// the queue is opened.
 func (c *trio) waitKnown(t *testing.T) {
 	t.Helper()
+	conn, err := c.qm[0].Dial(t.Context(), "opener")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Disconnect(t.Context())
 	proctest.WaitFor(t, "both instances known on QM1", func() (bool, error) {
+		if h, _, err := conn.Open(t.Context(), mqi.OD{ObjectName: "DCQ1"}, mqi.MQOO_OUTPUT); err != nil {
+			return false, err
+		} else if err := conn.Close(t.Context(), h, 0); err != nil {
+			return false, err
+		}
 		return len(c.qm[0].MQSC(t, "DISPLAY QUEUE(*) TYPE(QCLUSTER) WHERE(CLUSTER EQ C1)")) >= 2, nil
 	})
 }
@@ -162,7 +205,18 @@ func (c *trio) drained(queue string) (bool, error) {
 func TestKill_ChannelDeliversExactlyOnce(t *testing.T) {
 	t.Parallel()
 	r := chance(t)
-	c := newTrio(t, dcq1)
+	if *rounds == 0 {
+		exactlyOnce(t, r, layouts[r.IntN(len(layouts))], 5)
+		return
+	}
+	for _, l := range layouts {
+		t.Run(l.name, func(t *testing.T) { exactlyOnce(t, r, l, (*rounds+2)/len(layouts)) })
+	}
+}
+
+// exactlyOnce kills and cuts a cluster under load and counts every message.
+func exactlyOnce(t *testing.T, r *rand.Rand, l layout, rounds int) {
+	c := newTrioOf(t, dcq1, l)
 	book := newBook()
 	traffic := &flow{most: 2000}
 	putters, getters := newCrew(t, book, traffic), newCrew(t, book, traffic)
@@ -175,7 +229,7 @@ func TestKill_ChannelDeliversExactlyOnce(t *testing.T) {
 		getters.work(g.m, fmt.Sprintf("g%d", i), g.session)
 	}
 	var b blows
-	for range roundsOr(5) {
+	for range rounds {
 		pause(between(r, 50*time.Millisecond, 400*time.Millisecond))
 		if r.IntN(6) == 0 {
 			c.freeze(t, r, &b)
@@ -188,7 +242,7 @@ func TestKill_ChannelDeliversExactlyOnce(t *testing.T) {
 	putters.stopNow()
 	proctest.WaitFor(t, "the cluster drained", func() (bool, error) { return c.drained("DCQ1") })
 	getters.stopNow()
-	t.Logf("%d kills, %d cuts of %d links, %d freezes; %d hit a channel in doubt", b.kills, b.cuts, b.links, b.freezes, b.inDoubt)
+	t.Logf("%s: %d kills, %d cuts of %d links, %d freezes; %d hit a channel in doubt", l.name, b.kills, b.cuts, b.links, b.freezes, b.inDoubt)
 	book.judge(logged(t, c.qm[0], putLog), map[string][]string{
 		"QM2": logged(t, c.qm[1], readLog), "QM3": logged(t, c.qm[2], readLog),
 	}, nil).report(t)

@@ -178,7 +178,7 @@ const volatileQ = "DEFINE QLOCAL(DCQ1) CLUSTER(C1) DEFBIND(NOTFIXED) DEFPSIST(NO
 func TestKill_RestartLosesWhatIsNotPersistent(t *testing.T) {
 	t.Parallel()
 	r := chance(t)
-	c := newTrio(t, volatileQ)
+	c := newTrioOf(t, volatileQ, layouts[1])
 	qm2 := c.qm[1]
 	volatile := names(0, 200, "v")
 	c.strand(t, "DCQ1", volatile)
