@@ -28,6 +28,7 @@ var mayImport = map[string][]string{
 	"mqengine/internal/wire": {},
 	"mqengine/object":        {"mqengine/mqi", "mqengine/internal/wire"},
 	"mqengine/mqsc":          {"mqengine/mqi", "mqengine/object"},
+	"mqengine/selector":      {},
 	"mqengine/workload":      {"mqengine/mqi", "mqengine/object"},
 	"mqengine/store":         {"mqengine/mqi", "mqengine/object", "mqengine/internal/wire"},
 	"mqengine/store/storetest": {
@@ -38,7 +39,7 @@ var mayImport = map[string][]string{
 	"mqengine/channel":    {"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/store", "mqengine/internal/wire"},
 	"mqengine/qmgr": {
 		"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/workload", "mqengine/store",
-		"mqengine/repository", "mqengine/channel", "mqengine/internal/wire",
+		"mqengine/repository", "mqengine/channel", "mqengine/selector", "mqengine/internal/wire",
 	},
 	"mqengine": {
 		"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/workload", "mqengine/store",
@@ -72,6 +73,7 @@ var pure = map[string][]string{
 	"mqengine/mqi":        nil,
 	"mqengine/object":     nil,
 	"mqengine/mqsc":       nil,
+	"mqengine/selector":   nil,
 	"mqengine/workload":   nil,
 	"mqengine/repository": nil,
 	"mqengine/channel":    nil,
