@@ -18,7 +18,6 @@ type Alert struct {
 	Labels       map[string]string
 	Annotations  map[string]string
 	StartsAt     time.Time
-	Interval     time.Duration // of sampling; alerts are sent again every minute or every interval, whichever is longer
 	GeneratorURL string
 }
 
@@ -34,7 +33,6 @@ type SentAlert struct {
 	Labels       map[string]string `json:"labels"`
 	Annotations  map[string]string `json:"annotations,omitempty"`
 	StartsAt     time.Time         `json:"starts_at"`
-	Interval     time.Duration     `json:"interval"`
 	GeneratorURL string            `json:"generator_url,omitempty"`
 	ResolvedAt   time.Time         `json:"resolved_at,omitzero"`
 
@@ -48,10 +46,12 @@ type AlertStore interface {
 	SaveAlerts([]SentAlert) error
 }
 
+// Alerts are sent again on a clock of their own, however seldom the queue manager
+// is sampled: an Alertmanager that forgot everything knows of them a minute later.
 const (
 	resendEvery  = time.Minute
 	resolvedFor  = 15 * time.Minute
-	endsAfter    = 4 // times the resend interval
+	endsAfter    = 4 // times resendEvery
 	nameLabel    = "alertname"
 	severityName = "severity"
 )
@@ -62,7 +62,7 @@ func SituationAlerts(open []situations.OpenAlert, link func(situations.Key) stri
 	out := make([]Alert, 0, len(open))
 	for i := range open {
 		o := &open[i]
-		a := Alert{Labels: o.Labels, Annotations: maps.Clone(o.Annotations), StartsAt: o.StartsAt, Interval: o.Interval}
+		a := Alert{Labels: o.Labels, Annotations: maps.Clone(o.Annotations), StartsAt: o.StartsAt}
 		if a.Annotations == nil {
 			a.Annotations = map[string]string{}
 		}
@@ -97,7 +97,7 @@ func ActionAlerts(failing []Failure) []Alert {
 				"summary":     fmt.Sprintf("%s of %s on %s failed %s times in a row", f.Action, f.Key.Queue, f.Key.QMgr, strconv.Itoa(f.Tries)),
 				"description": f.Reason,
 			},
-			StartsAt: f.Since, Interval: resendEvery,
+			StartsAt: f.Since,
 		})
 	}
 	return out
@@ -175,7 +175,7 @@ func (t *alertTable) step(now time.Time, open []Alert, known bool) (send []outgo
 			changed = true
 		}
 		s.Annotations, s.StartsAt = open[i].Annotations, open[i].StartsAt
-		s.Interval, s.GeneratorURL = open[i].Interval, open[i].GeneratorURL
+		s.GeneratorURL = open[i].GeneratorURL
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.m)) {
 		s := t.m[id]
@@ -188,7 +188,7 @@ func (t *alertTable) step(now time.Time, open []Alert, known bool) (send []outgo
 			changed = true
 			continue
 		}
-		if every := s.every(); s.sent.IsZero() || now.Sub(s.sent) >= every || now.Before(s.sent) {
+		if s.sent.IsZero() || now.Sub(s.sent) >= resendEvery || now.Before(s.sent) {
 			s.sent = now
 			send = append(send, s.outgoing(id, now))
 		}
@@ -196,17 +196,10 @@ func (t *alertTable) step(now time.Time, open []Alert, known bool) (send []outgo
 	return send, changed
 }
 
-func (s *SentAlert) every() time.Duration {
-	if !s.ResolvedAt.IsZero() {
-		return resendEvery
-	}
-	return max(s.Interval, resendEvery)
-}
-
 func (s *SentAlert) outgoing(id string, now time.Time) outgoing {
 	o := outgoing{
 		Labels: s.Labels, Annotations: s.Annotations, StartsAt: s.StartsAt.UTC(),
-		EndsAt: now.Add(endsAfter * s.every()).UTC(), GeneratorURL: s.GeneratorURL, id: id,
+		EndsAt: now.Add(endsAfter * resendEvery).UTC(), GeneratorURL: s.GeneratorURL, id: id,
 	}
 	if !s.ResolvedAt.IsZero() {
 		o.EndsAt = s.ResolvedAt.UTC()
@@ -221,7 +214,7 @@ func (s *SentAlert) outgoing(id string, now time.Time) outgoing {
 func (t *alertTable) next(now time.Time) time.Duration {
 	wait := resendEvery
 	for _, s := range t.m {
-		wait = min(wait, max(s.sent.Add(s.every()).Sub(now), 0))
+		wait = min(wait, max(s.sent.Add(resendEvery).Sub(now), 0))
 	}
 	return wait
 }

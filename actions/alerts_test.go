@@ -110,7 +110,7 @@ func (m *memAlerts) SaveAlerts(a []SentAlert) error {
 func alertNamed(name string, start time.Time) Alert {
 	return Alert{
 		Labels:      map[string]string{"alertname": name, "severity": "critical", "qmgr": "QM2", "queue": "DCQ1", "empty": "", "bad-label": "x"},
-		Annotations: map[string]string{"summary": "nobody reads"}, StartsAt: start, Interval: 5 * time.Second,
+		Annotations: map[string]string{"summary": "nobody reads"}, StartsAt: start,
 	}
 }
 
@@ -346,9 +346,7 @@ func TestFeed(t *testing.T) {
 			switch rapid.IntRange(0, 5).Draw(t, "event") {
 			case 0:
 				if _, ok := open[name]; !ok {
-					a := alertNamed(name, now)
-					a.Interval = time.Duration(rapid.IntRange(1, 600).Draw(t, "interval")) * time.Second
-					open[name] = a
+					open[name] = alertNamed(name, now)
 				}
 			case 1:
 				delete(open, name)
@@ -411,7 +409,7 @@ func TestSourcesOfAlerts(t *testing.T) {
 	at := time.Now()
 	open := []situations.OpenAlert{{
 		Key: situations.Key{Situation: "S", QMgr: "QM2", Queue: "Q"}, Labels: map[string]string{"alertname": "S"},
-		StartsAt: at, Interval: time.Second, Blind: true, Flapping: true,
+		StartsAt: at, Blind: true, Flapping: true,
 	}}
 	got := SituationAlerts(open, func(k situations.Key) string { return "http://x/" + k.Queue })
 	if got[0].Annotations["blind"] == "" || got[0].Annotations["flapping"] == "" || got[0].GeneratorURL != "http://x/Q" || got[0].Labels["alertname"] != "S" {

@@ -122,6 +122,9 @@ func (j *Journal) Append(e Entry, sync bool) error {
 	if j.file == nil {
 		return errors.New("journal: closed")
 	}
+	if err := j.follow(); err != nil {
+		return j.fail(err)
+	}
 	if j.at > 0 && j.at+int64(len(line)) > j.size {
 		if err := j.rotate(); err != nil {
 			return j.fail(err)
@@ -140,6 +143,32 @@ func (j *Journal) Append(e Entry, sync bool) error {
 	j.lines++
 	j.settle(nil)
 	return nil
+}
+
+// follow sees to it that the open file is the one at the journal's path. Somebody
+// may have moved the file or its folder away: lines in a file that nobody finds
+// are not a journal.
+func (j *Journal) follow() error {
+	here, err := j.file.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(j.path); err == nil && os.SameFile(here, there) {
+		return nil
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o640)
+	if err != nil {
+		return err
+	}
+	old, at := j.file, j.at
+	j.file = f
+	if err := j.mend(); err != nil {
+		j.file, j.at = old, at
+		return errors.Join(err, f.Close())
+	}
+	return errors.Join(old.Close(), syncDir(filepath.Dir(j.path)))
 }
 
 // settle notes whether the journal can be written.
@@ -169,8 +198,12 @@ func (j *Journal) Ready() bool {
 		return false
 	}
 	j.probed = time.Now()
-	j.settle(j.probe())
-	return j.err == nil
+	err := j.follow()
+	if err == nil {
+		err = j.probe()
+	}
+	j.settle(err)
+	return err == nil
 }
 
 // probe writes a block behind the last line and cuts it off again.

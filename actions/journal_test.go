@@ -216,3 +216,39 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 		t.Error("a closed journal takes lines")
 	}
 }
+
+// Somebody moves the journal or its folder away: lines must not go where nobody
+// finds them, and without a place for them nothing may be done.
+func TestJournalMovedAway(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "daemon")
+	must(t, os.Mkdir(dir, 0o750))
+	path := filepath.Join(dir, "actions.jsonl")
+	j := openTestJournal(t, path, journalSize)
+	read := func() []string {
+		t.Helper()
+		page, err := ReadJournal(path, "", 100)
+		must(t, err)
+		return ids(t, page.Lines)
+	}
+	write(t, j, "i1")
+	must(t, os.Rename(path, path+".old")) // as a tool that rotates logs does
+	write(t, j, "i2")
+	if diff := cmp.Diff([]string{"i2"}, read()); diff != "" {
+		t.Error("after the file was moved:", diff)
+	}
+	must(t, os.Rename(dir, dir+".away"))
+	if err := j.Append(entryNamed("i3"), true); err == nil || j.Ready() {
+		t.Errorf("without a folder: %v, ready %v", err, j.Ready())
+	}
+	must(t, os.Mkdir(dir, 0o750))
+	write(t, j, "i4")
+	if diff := cmp.Diff([]string{"i4"}, read()); diff != "" || !j.Ready() {
+		t.Error("after the folder was replaced:", diff)
+	}
+	must(t, os.RemoveAll(dir))
+	must(t, os.WriteFile(dir, nil, 0o600))
+	if err := j.Append(entryNamed("i5"), true); err == nil {
+		t.Error("a line went nowhere")
+	}
+}

@@ -73,7 +73,7 @@ func TestStateSurvivesReopening(t *testing.T) {
 		Raised: map[Target]time.Time{here: at, {QMgr: "QM2", Queue: "X"}: at}, Budget: []time.Time{at},
 	}))
 	must(t, db.SaveActions(Update{Finished: []string{"m3"}, Unclaimed: []Claim{lost}, Raised: map[Target]time.Time{{QMgr: "QM2", Queue: "X"}: {}}}))
-	sent := []SentAlert{{Labels: map[string]string{"alertname": "S"}, StartsAt: at, Interval: time.Minute, ResolvedAt: at}}
+	sent := []SentAlert{{Labels: map[string]string{"alertname": "S"}, StartsAt: at, ResolvedAt: at}}
 	must(t, db.SaveAlerts(sent))
 	must(t, db.AppendLedger("DCQ1", []MovedMessage{{Key: []byte("old"), At: at}, {Key: []byte("new"), At: at.Add(time.Minute)}}))
 	must(t, db.Close())

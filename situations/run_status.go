@@ -106,11 +106,6 @@ func (b *book) alert(it *item) OpenAlert {
 		Labels:      map[string]string{"alertname": s.Name, "severity": s.Alert.Severity, "qmgr": k.QMgr, "queue": k.Queue},
 		Annotations: map[string]string{},
 	}
-	at := b.samples.at
-	if at.IsZero() {
-		at = st.Opened
-	}
-	out.Interval = s.interval(at)
 	if st.Cluster != "" {
 		out.Labels["cluster"] = st.Cluster
 	}

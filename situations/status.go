@@ -36,7 +36,6 @@ type OpenAlert struct {
 	Labels      map[string]string // identity: alertname, severity, qmgr, queue, cluster and the rule's own
 	Annotations map[string]string // summary, description, runbook_url, with names replaced
 	StartsAt    time.Time
-	Interval    time.Duration
 	Verdict     Verdict
 	Blind       bool
 	Flapping    bool

@@ -43,10 +43,6 @@ func (a *App) itemLink(situations.Key) string {
 	return "http://" + a.Addr() + "/api/v1/status"
 }
 
-// blindInterval is how often an alert about something that cannot be judged is
-// sent again at least.
-const blindInterval = time.Minute
-
 // blindAlerts are about what could not be judged for three samples or more: an
 // item, or with no queue and no situation the queue manager as a whole.
 func (a *App) blindAlerts() []actions.Alert {
@@ -54,7 +50,7 @@ func (a *App) blindAlerts() []actions.Alert {
 	for _, b := range a.runner.Blind() {
 		alert := actions.Alert{
 			Labels:   map[string]string{"alertname": "Blind", "severity": "warning", "qmgr": a.qmgr},
-			StartsAt: b.Since, Interval: blindInterval, GeneratorURL: a.itemLink(b.Key),
+			StartsAt: b.Since, GeneratorURL: a.itemLink(b.Key),
 		}
 		if b.Key.Queue == "" {
 			alert.Annotations = map[string]string{"summary": a.qmgr + " cannot be sampled; nothing is decided"}
