@@ -108,7 +108,10 @@ func (n *netNode) apply(ops []store.Op) {
 func (n *netNode) start() {
 	n.life++
 	n.up, n.bodies, n.replies, n.unsynced = true, map[store.BodyID][]byte{}, map[uint64]Reply{}, nil
-	n.m = New(Config{Name: n.name, StartTime: n.net.now, IDSeed: uint64(n.life) << 32})
+	n.m = New(Config{Name: n.name, StartTime: n.net.now, IDSeed: uint64(n.life) << 32, NewBody: func() store.BodyID {
+		n.lastBody++
+		return n.lastBody
+	}})
 	keys := make([]string, 0, len(n.disk.records))
 	for k := range n.disk.records {
 		keys = append(keys, k)
@@ -141,6 +144,9 @@ func (n *netNode) turn(f func()) {
 	type outFrame struct {
 		link  LinkID
 		bytes []byte
+	}
+	for _, c := range n.fx.Copies {
+		n.bodies[c.To] = slices.Clone(n.body(BodyRef{ID: c.From})[c.Offset : c.Offset+c.Len])
 	}
 	var frames []outFrame
 	for _, fo := range n.fx.Frames {
