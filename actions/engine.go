@@ -90,6 +90,7 @@ type target struct {
 	judged           time.Time // sample that claims were last judged by
 	known            []Value   // read back at changed
 	missing          int       // complete samples without the queue, in a row
+	imagined         []Value   // with --observe: what would have been set
 }
 
 // view is the freshest sample and what is known of the connection.
@@ -130,7 +131,10 @@ func New(opt Options) (*Engine, error) {
 		e.admit(&entry{in: stored.Intents[i].Intent, p: stored.Intents[i].Progress})
 	}
 	for i := range stored.Claims {
-		e.targetOf(stored.Claims[i].Target)
+		tg := e.targetOf(stored.Claims[i].Target)
+		if opt.Observe {
+			tg.imagine(stored.Claims[i].Attr, stored.Claims[i].Set)
+		}
 	}
 	return e, nil
 }
@@ -153,6 +157,12 @@ func (e *Engine) targetOf(t Target) *target {
 		e.targets[t] = tg
 	}
 	return tg
+}
+
+// imagine notes what an attribute would be now.
+func (tg *target) imagine(attr, value string) {
+	tg.imagined = slices.DeleteFunc(tg.imagined, func(v Value) bool { return v.Attr == attr })
+	tg.imagined = append(tg.imagined, Value{Attr: attr, Value: value})
 }
 
 // Run works until ctx ends. Then runs of moving messages end at their unit of
@@ -178,6 +188,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.drain(stop)
 	e.save()
 	for _, c := range e.Claims() {
+		if e.opt.Observe {
+			break // there are none but in its imagination
+		}
 		e.log.Info("keeps a claim", "queue", c.Target.Queue, "attribute", c.Attr, "value", c.Set, "found", c.Baseline)
 	}
 	return nil

@@ -461,6 +461,36 @@ func TestObserveChangesNothing(t *testing.T) {
 	})
 }
 
+// An observer's journal is that of a daemon that acts: what it would have lowered
+// it would raise again, also after a restart, and what was there already is not its own.
+func TestObserveGoesOnAsIfItHadActed(t *testing.T) {
+	bubble(t, func(w *world) { w.opt.Observe = true }, func(t *testing.T, w *world) {
+		w.tick(w.intent("S", open, claimed(put(disabled))))
+		w.pass(3)
+		w.tick(w.intent("S", open, claimed(put(disabled))))
+		w.end()
+		w.run()
+		w.tick(w.intent("S", closed, revert))
+		w.pass(3)
+		w.tick(w.intent("T", open, put(disabled)))
+		w.pass(3)
+		w.tick(w.intent("U", open, put(enabled)))
+		w.pass(3)
+		w.tick(w.intent("S", closed, revert))
+		want := []string{
+			"put DISABLED would", "put DISABLED no_change", "revert would",
+			"put DISABLED would", "put ENABLED would", "revert no_change",
+		}
+		if diff := cmp.Diff(want, w.results()); diff != "" {
+			t.Error(diff)
+		}
+		w.want(attrPut, enabled)
+		if len(w.sets) != 0 {
+			t.Errorf("set %v", w.sets)
+		}
+	})
+}
+
 func TestGoneQueueTakesEverythingAlong(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
 		w.tick(w.intent("S", open, claimed(put(disabled)), moving))

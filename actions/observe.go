@@ -99,7 +99,7 @@ func (e *Engine) judge(tg *target, obs *situations.Observation) {
 		return
 	}
 	tg.missing = 0
-	if !obs.At.After(tg.changed) || !obs.At.After(tg.program) || tg.altering() {
+	if e.opt.Observe || !obs.At.After(tg.changed) || !obs.At.After(tg.program) || tg.altering() {
 		return
 	}
 	ours := !tg.program.IsZero() && !tg.program.Before(tg.judged)
@@ -131,6 +131,7 @@ func (e *Engine) gone(tg *target) {
 	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
 		e.claims.drop(tg.Target, attr)
 	}
+	tg.imagined = nil
 	delete(e.jobs, tg.Target)
 	delete(e.raised, tg.Target)
 	e.unsaved[tg.Target] = true
@@ -138,7 +139,7 @@ func (e *Engine) gone(tg *target) {
 
 // forget drops what is known of a target that nothing is done to any more.
 func (e *Engine) forget(tg *target) {
-	if tg.working {
+	if tg.working || len(tg.imagined) > 0 {
 		return
 	}
 	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
@@ -212,6 +213,9 @@ func (e *Engine) facts(tg *target, en *entry, a *situations.Action, now time.Tim
 	}
 	if f.Present && !good.At.After(tg.changed) {
 		overlay(&f.Row, tg.known)
+	}
+	if f.Present && e.opt.Observe {
+		overlay(&f.Row, tg.imagined)
 	}
 	return f
 }

@@ -201,10 +201,19 @@ func (e *Engine) pass(s *step) {
 	e.save(s.en)
 }
 
-// would is what --observe does instead of acting.
+// would is what --observe does instead of acting. What follows is decided as if
+// it had been done: else nothing would ever be given back.
 func (e *Engine) would(s *step) {
 	e.journal(s, resultWould, "")
 	e.mu.Lock()
+	e.beginClaims(s)
+	e.settleClaims(s, s.d.Changes)
+	for _, c := range s.d.Changes {
+		s.tg.imagine(c.Attr, c.After)
+	}
+	if len(s.d.Changes) > 0 && s.d.Kind == kindRaising {
+		e.rose(s.tg.Target, time.Now())
+	}
 	e.advance(s.en)
 	e.mu.Unlock()
 	e.save(s.en)
