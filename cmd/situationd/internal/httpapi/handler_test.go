@@ -197,28 +197,3 @@ func TestServePort_WebConfig_DecidesWhoMayReload(t *testing.T) {
 		t.Errorf("reloads by %v, want one by anna", by)
 	}
 }
-
-func TestServePort_Flood_IsBounded(t *testing.T) {
-	t.Parallel()
-	address := start(t, "tcp", "127.0.0.1:0", func(ctx context.Context, l net.Listener) error {
-		return ServePort(ctx, l, "", &fakeDaemon{}, http.NotFoundHandler(), hclog.NewNullLogger())
-	})
-	var conns []net.Conn
-	for range maxConns + 20 {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		conns = append(conns, c)
-	}
-	for _, c := range conns {
-		c.Close()
-	}
-	client := &http.Client{Timeout: 10 * time.Second}
-	defer client.CloseIdleConnections()
-	answer, err := client.Get("http://" + address + "/-/healthy")
-	if err != nil {
-		t.Fatal("the port is blocked after the connections closed:", err)
-	}
-	answer.Body.Close()
-}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -26,14 +25,14 @@ const (
 	idleTimeout     = time.Minute
 	shutdownTimeout = 3 * time.Second
 	maxHeader       = 16 << 10
-	maxConns        = 128
 )
 
 type peerKey struct{}
 
 func newServer(handler http.Handler, logger hclog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           handler,
+		Handler:           serving(handler),
+		ConnContext:       withGuest,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -48,9 +47,9 @@ func newServer(handler http.Handler, logger hclog.Logger) *http.Server {
 func ServeSocket(ctx context.Context, l net.Listener, daemon Daemon, metrics http.Handler, logger hclog.Logger) error {
 	server := newServer(NewHandler(daemon, metrics, socketCaller, logger), logger)
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		return context.WithValue(ctx, peerKey{}, peerOf(c))
+		return context.WithValue(withGuest(ctx, c), peerKey{}, peerOf(c))
 	}
-	return serve(ctx, server, func() error { return server.Serve(newLimited(l)) })
+	return serve(ctx, server, func() error { return server.Serve(newCrowd(l)) })
 }
 
 // ServePort serves the daemon's port until ctx ends. webConfig is the path of an
@@ -60,7 +59,7 @@ func ServePort(ctx context.Context, l net.Listener, webConfig string, daemon Dae
 	addresses, socket := []string{l.Addr().String()}, false
 	flags := &web.FlagConfig{WebListenAddresses: &addresses, WebSystemdSocket: &socket, WebConfigFile: &webConfig}
 	return serve(ctx, server, func() error {
-		return web.Serve(newLimited(l), server, flags, bridge(logger))
+		return web.Serve(newCrowd(l), server, flags, bridge(logger))
 	})
 }
 
@@ -134,8 +133,8 @@ func socketCaller(r *http.Request) (string, bool) {
 
 // peerOf names the user at the other end of a Unix socket.
 func peerOf(c net.Conn) string {
-	if l, ok := c.(*limitedConn); ok {
-		c = l.Conn
+	if g, ok := c.(*guest); ok {
+		c = g.Conn
 	}
 	local, ok := c.(*net.UnixConn)
 	if !ok {
@@ -157,45 +156,4 @@ func peerOf(c net.Conn) string {
 		return u.Username
 	}
 	return "uid " + id
-}
-
-// limited bounds the connections of a listener: more wait in the kernel's queue.
-type limited struct {
-	net.Listener
-	slots chan struct{}
-	done  chan struct{}
-	once  sync.Once
-}
-
-func newLimited(l net.Listener) *limited {
-	return &limited{Listener: l, slots: make(chan struct{}, maxConns), done: make(chan struct{})}
-}
-
-func (l *limited) Accept() (net.Conn, error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		<-l.slots
-		return nil, fmt.Errorf("accept: %w", err)
-	}
-	return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { <-l.slots })}, nil
-}
-
-func (l *limited) Close() error {
-	l.once.Do(func() { close(l.done) })
-	return l.Listener.Close()
-}
-
-type limitedConn struct {
-	net.Conn
-	release func()
-}
-
-func (c *limitedConn) Close() error {
-	defer c.release()
-	return c.Conn.Close()
 }
