@@ -75,9 +75,7 @@ func (m *Machine) strand(now time.Time, fx *Effects, q *queue, msg *message) {
 	if m.undeliverable(now, fx, msg, mqi.MQFB_BIND_OPEN_CLUSRCVR_DEL, true) == mqi.MQRC_NONE {
 		return
 	}
-	if reason := m.putMessage(now, fx, nil, q, msg); reason != mqi.MQRC_NONE {
-		logf(fx, "AMQ9511E", "Messages cannot be put to queue '%s', reason %s.", q.name, reason)
-	}
+	m.putBack(now, fx, q, msg)
 }
 
 // reallocate sends one waiting message another way if there is a better one.

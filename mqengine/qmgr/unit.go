@@ -156,7 +156,8 @@ func (m *Machine) admits(q *queue, msg *message) mqi.Reason {
 		return mqi.MQRC_Q_FULL
 	case msg.length() > a.maxMsgL:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
-	case m.spaceLow && msg.payload == nil: // the reserve is there for what the cluster has to know
+	case m.spaceLow && msg.payload == nil && !msg.bodyStored:
+		// The reserve is there for what the cluster has to know; what is stored already only moves.
 		return mqi.MQRC_Q_SPACE_NOT_AVAILABLE
 	case a.temporary && msg.persistent():
 		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
@@ -177,11 +178,7 @@ func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *qu
 	if unit != nil && m.full(unit) {
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
 	}
-	m.seq++
-	msg.seq, msg.lane, msg.arrived = m.seq, q.laneFor(msg.md.Priority), now.UnixMilli()
-	q.lastPut = msg.arrived
-	q.depth++
-	m.depthRose(now, q)
+	m.join(now, q, msg)
 	if unit != nil {
 		msg.state = msgPut
 		unit.add(now, msg)
@@ -190,12 +187,33 @@ func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *qu
 		m.touch(fx, q)
 		return mqi.MQRC_NONE
 	}
+	m.place(now, fx, q, msg)
+	return mqi.MQRC_NONE
+}
+
+// putBack puts a message that was just taken off a queue on it again, at its end
+// and whatever has become of the queue's limits: it may not be lost.
+func (m *Machine) putBack(now time.Time, fx *Effects, q *queue, msg *message) {
+	m.join(now, q, msg)
+	m.place(now, fx, q, msg)
+}
+
+// join gives a message its place at the end of a queue.
+func (m *Machine) join(now time.Time, q *queue, msg *message) {
+	m.seq++
+	msg.seq, msg.lane, msg.arrived = m.seq, q.laneFor(msg.md.Priority), now.UnixMilli()
+	q.lastPut = msg.arrived
+	q.depth++
+	m.depthRose(now, q)
+}
+
+// place makes a message that joined available to everybody.
+func (m *Machine) place(now time.Time, fx *Effects, q *queue, msg *message) {
 	msg.state = msgAvailable
 	m.insert(q, msg)
 	m.storeMessage(fx, msg)
 	m.arrive(now, fx, q, msg)
 	m.announce(now, fx, q, msg)
-	return mqi.MQRC_NONE
 }
 
 // lockMessage reserves an available message for a channel: in doubt, it counts
