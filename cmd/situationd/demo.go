@@ -30,9 +30,10 @@ func newDemoCommand(env *cliEnv) *cobra.Command {
 			default:
 				return usagef("demo: -o is text or jsonl, not %q", format)
 			}
-			if options.Speed <= 0 || options.Speed > 100 {
-				return usagef("demo: --speed is a number above 0 and at most 100, not %v", options.Speed)
+			if options.Speed <= 0 || options.Speed > demo.MaxSpeed {
+				return usagef("demo: --speed is a number above 0 and at most %d, not %v", demo.MaxSpeed, options.Speed)
 			}
+			options.Hurry = !cmd.Flags().Changed("speed")
 			if options.Rules != "" {
 				if _, err := readFile(options.Rules); err != nil {
 					return usagef("demo: %w", err)
@@ -58,7 +59,7 @@ func newDemoCommand(env *cliEnv) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&options.Rules, "rules", "", "another rule file than examples/rules.yaml")
-	cmd.Flags().Float64Var(&options.Speed, "speed", 1, "divide every duration by this number")
+	cmd.Flags().Float64Var(&options.Speed, "speed", 1, "divide every duration by this number; not given, rules with long intervals are hurried")
 	cmd.Flags().BoolVar(&options.Keep, "keep", false, "leave the cluster running, and print commands to try")
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or jsonl")
 	return cmd

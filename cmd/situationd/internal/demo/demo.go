@@ -35,13 +35,13 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	s := &show{timeline: newTimeline(o.Out, o.JSONL), notes: newLedger(), readers: map[string]*reader{}, journals: map[string]*follower{}}
 	s.say("start", "", "three queue managers in a temporary folder: %s puts, %s and %s host %s in cluster %s", putterQM, deadQM, servedQM, queueName, clusterName)
+	if s.interval, err = s.pace(&o); err != nil {
+		return err
+	}
 	if s.cluster, err = startCluster(ctx, &o); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.cluster.close()) }()
-	if s.interval, err = s.longestInterval(&o); err != nil {
-		return err
-	}
 	var followers sync.WaitGroup
 	following, stop := context.WithCancel(ctx)
 	defer followers.Wait()
@@ -74,24 +74,38 @@ func Run(ctx context.Context, o Options) (err error) {
 	return s.err
 }
 
-// longestInterval reads the rules for how long a stage may take.
-func (s *show) longestInterval(o *Options) (time.Duration, error) {
-	path, err := s.cluster.rules(o)
+// pace reads the rules for how long a stage may take, and hurries rules that
+// nobody would wait for if o allows it: the article samples every five minutes.
+func (s *show) pace(o *Options) (time.Duration, error) {
+	longest, err := longestInterval(o)
 	if err != nil {
 		return 0, err
 	}
-	rules, _, err := app.ReadRules([]string{path})
+	if o.Hurry && longest > longWait {
+		o.Speed = min(longest.Seconds(), MaxSpeed)
+		s.say("speed", "", "the rules sample every %v: everything runs %.0f times as fast (--speed 1 does not hurry)", longest, o.Speed)
+	}
+	return time.Duration(float64(longest) / o.Speed), nil
+}
+
+// longestInterval is the longest sample interval of the rules, at least the
+// second of examples/rules.yaml.
+func longestInterval(o *Options) (time.Duration, error) {
+	longest := time.Second
+	if o.Rules == "" {
+		return longest, nil
+	}
+	rules, problems, err := app.ReadRules([]string{o.Rules})
 	if err != nil {
 		return 0, err
 	}
 	if rules == nil {
-		return 0, fmt.Errorf("%w: %s", app.ErrBadFiles, path)
+		return 0, &app.RulesError{Problems: problems}
 	}
-	longest := time.Second
 	for _, r := range rules.Situations {
 		longest = max(longest, r.Schedule.Interval(time.Now()))
 	}
-	return time.Duration(float64(longest) / o.Speed), nil
+	return longest, nil
 }
 
 // limit is how long a stage may take that waits for the rules: grace, the

@@ -13,6 +13,8 @@ type Options struct {
 	Rules string
 	// Speed divides every duration; 0 is 1.
 	Speed float64
+	// Hurry lets the demo choose a higher speed for rules whose interval nobody would wait for.
+	Hurry bool
 	// Keep leaves the cluster running until ctx ends.
 	Keep bool
 	// JSONL prints the timeline as JSON lines.
@@ -32,6 +34,12 @@ const (
 	servedQM    = "QM3"
 	batch       = 100 // messages of each of the two batches
 )
+
+// MaxSpeed is the highest Speed.
+const MaxSpeed = 1000
+
+// longWait is the longest sample interval that the demo plays at its own pace.
+const longWait = 5 * time.Second
 
 // patience bounds a stage that does not depend on the rules.
 const patience = 15 * time.Second
