@@ -87,6 +87,7 @@ func scriptParams(dir string) testscript.Params {
 			"waitfile": waitFile,
 			"waitpage": waitPage,
 
+			"pace":      pace,
 			"ports":     ports,
 			"expand":    expand,
 			"replace":   replace,

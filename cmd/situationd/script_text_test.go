@@ -182,6 +182,20 @@ func freePort(ts *testscript.TestScript) int {
 	return 0
 }
 
+// pace puts durations into variables, longer ones where everything is slow: pace
+// NAME=DURATION...
+func pace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: pace name=duration...")
+	}
+	for _, arg := range args {
+		name, text, _ := strings.Cut(arg, "=")
+		d, err := time.ParseDuration(text)
+		ts.Check(err)
+		ts.Setenv(name, (d * scriptPace).String())
+	}
+}
+
 // rest lets time pass, for checks that nothing happened meanwhile: rest DURATION.
 func rest(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
