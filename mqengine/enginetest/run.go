@@ -288,34 +288,38 @@ func (s *sim) checkDisks() {
 
 // checkRepositories: every queue manager sees the same instances.
 func (s *sim) checkRepositories() {
-	var views []string
+	views := make([]string, len(s.nodes))
+	var inspectors []*app
 	for _, n := range s.nodes {
-		a := s.admin(n)
-		if a.waiting {
-			s.fail("%s never answered the last command", n.name)
-			return
-		}
-		a.call(qmgr.InstancesReq{Queues: []string{theQueue}, Subscribe: true}, func(answer) {})
+		inspectors = append(inspectors, s.addApp("I"+n.name, n, &admin{}))
 	}
-	s.runUntil(s.now.Add(10*time.Second), nil)
-	for _, n := range s.nodes {
-		a := s.admin(n)
-		views = append(views, "")
-		i := len(views) - 1
-		a.call(qmgr.InstancesReq{Queues: []string{theQueue}, Subscribe: true}, func(ans answer) {
-			res := ans.Result.(*qmgr.InstancesResult)
-			var lines []string
-			for _, in := range res.Instances {
-				lines = append(lines, fmt.Sprintf("%s put %v rank %d priority %d", in.QMgr, in.Put, in.Rank, in.Prty))
-			}
-			slices.Sort(lines)
-			views[i] = strings.Join(lines, ", ")
+	s.runUntil(s.now.Add(time.Second), nil)
+	for i, a := range inspectors {
+		// The first question makes the queue known, if nobody here ever asked for it.
+		a.call(qmgr.InstancesReq{Queues: []string{theQueue}, Subscribe: true}, func(answer) {
+			a.later(5*time.Second, func() {
+				a.call(qmgr.InstancesReq{Queues: []string{theQueue}, Subscribe: true}, func(ans answer) { views[i] = view(ans) })
+			})
 		})
 	}
 	s.runUntil(s.now.Add(10*time.Second), nil)
-	for i, view := range views {
-		if view == "" || view != views[0] {
-			s.fail("the repositories differ: %s sees %q, QM1 sees %q", s.nodes[i].name, view, views[0])
+	for i := range views {
+		if views[i] == "" || views[i] != views[0] {
+			s.fail("the repositories differ: %s sees %q, QM1 sees %q", s.nodes[i].name, views[i], views[0])
 		}
 	}
+}
+
+// view is what a queue manager knows of the instances, in a fixed order.
+func view(ans answer) string {
+	res, ok := ans.Result.(*qmgr.InstancesResult)
+	if !ok || res == nil {
+		return ""
+	}
+	var lines []string
+	for _, in := range res.Instances {
+		lines = append(lines, fmt.Sprintf("%s put %v rank %d priority %d", in.QMgr, in.Put, in.Rank, in.Prty))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, ", ")
 }
