@@ -149,7 +149,7 @@ func (r restorer) Message(queue uint32, seq uint64, header []byte) (store.BodyID
 func (q *QueueManager) load(o Options) error {
 	now := time.Now()
 	q.machine = qmgr.New(qmgr.Config{
-		Name: o.Name, Order: o.Workload, StartTime: now, ConnName: connName(q.addr), NewBody: q.numbers.next,
+		Name: o.Name, Order: o.Workload, StartTime: now, Listen: q.addr, ConnName: connName(q.addr), NewBody: q.numbers.next,
 	})
 	last, err := q.store.Load(restorer{q.machine})
 	if err != nil {

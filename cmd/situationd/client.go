@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -48,9 +49,14 @@ func (f *daemonFlags) find(env *cliEnv) (*daemonClient, error) {
 			return nil, usagef("--url and --qmgr name the same thing; give one of them")
 		}
 		if !strings.HasPrefix(f.url, "http://") && !strings.HasPrefix(f.url, "https://") {
-			return nil, usagef("--url is an http or https address, not %s", f.url)
+			return nil, usagef("--url is an http or https address, not %q", f.url)
 		}
-		return &daemonClient{http: &http.Client{Timeout: clientTimeout}, base: strings.TrimSuffix(f.url, "/"), name: f.url}, nil
+		address, err := url.Parse(f.url)
+		if err != nil || address.Host == "" {
+			return nil, usagef("--url is an address such as http://127.0.0.1:9420")
+		}
+		base := strings.TrimSuffix(address.String(), "/")
+		return &daemonClient{http: &http.Client{Timeout: clientTimeout}, base: base, name: address.Redacted()}, nil
 	}
 	data, err := mqengine.DataDir(f.data, env.Getenv, env.UID)
 	if err != nil {

@@ -133,7 +133,7 @@ func startError(env *cliEnv, err error) error {
 		return usagef("%w", err)
 	case errors.Is(err, app.ErrInUse), errors.Is(err, actions.ErrInUse), errors.As(err, &held):
 		return refusedf("%w", err)
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return refusedf("%w", err)
 	default:
 		return failedf("%w", err)

@@ -51,7 +51,8 @@ type App struct {
 	port     net.Listener // nil without http
 	rules    atomic.Pointer[situations.RuleSet]
 	reloads  reloads
-	closers  []closer // undone in the reverse order
+	descr    atomic.Pointer[string] // of the queue manager, as it said last
+	closers  []closer               // undone in the reverse order
 }
 
 // closer is something that New opened.

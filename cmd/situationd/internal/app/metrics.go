@@ -31,6 +31,9 @@ func (a *App) families() []httpapi.Family {
 // qmgrMetrics is the queue manager as IBM's exporter would see it.
 func (a *App) qmgrMetrics(ctx context.Context) *httpapi.QMgrMetrics {
 	m := &httpapi.QMgrMetrics{Name: a.qmgr}
+	if last := a.descr.Load(); last != nil {
+		m.Description = *last // the series of a queue manager that is down is the same one
+	}
 	latest := a.source.Latest()
 	if latest == nil || latest.Stale {
 		return m
@@ -45,13 +48,49 @@ func (a *App) qmgrMetrics(ctx context.Context) *httpapi.QMgrMetrics {
 			m.Queues = append(m.Queues, queueMetrics(q, now))
 		}
 	}
+	a.ownMetrics(ctx, m)
 	if rows, err := adapt.Display(ctx, a.link, "CHSTATUS", "*"); err == nil {
-		m.Channels = channelMetrics(rows)
+		m.Channels = channelMetrics(rows, a.channelTexts(ctx), now)
 	}
 	if rows, err := adapt.Display(ctx, a.link, "CLUSQMGR", a.qmgr); err == nil {
 		m.Clusters = clusterMetrics(rows)
 	}
 	return m
+}
+
+// ownMetrics asks for what DISPLAY QMGR, QMSTATUS and LSSTATUS say. What is not
+// answered stays unknown.
+func (a *App) ownMetrics(ctx context.Context, m *httpapi.QMgrMetrics) {
+	if rows, err := adapt.Display(ctx, a.link, "QMGR", ""); err == nil && len(rows) == 1 {
+		m.Description = rows[0]["DESCR"]
+		a.descr.Store(&m.Description)
+	}
+	if rows, err := adapt.Display(ctx, a.link, "QMSTATUS", ""); err == nil && len(rows) == 1 {
+		m.ChannelInitiator, m.CommandServer = rows[0]["CHINIT"], rows[0]["CMDSERV"]
+		if n, err := strconv.Atoi(rows[0]["CONNS"]); err == nil {
+			m.Connections = &n
+		}
+	}
+	if rows, err := adapt.Display(ctx, a.link, "LSSTATUS", "*"); err == nil {
+		running := 0
+		for _, row := range rows {
+			if row["STATUS"] == "RUNNING" {
+				running++
+			}
+		}
+		m.Listeners = &running
+	}
+}
+
+// channelTexts are the descriptions of the channels that are defined.
+func (a *App) channelTexts(ctx context.Context) map[string]string {
+	texts := map[string]string{}
+	if rows, err := adapt.Display(ctx, a.link, "CHANNEL", "*"); err == nil {
+		for _, row := range rows {
+			texts[row["CHANNEL"]] = row["DESCR"]
+		}
+	}
+	return texts
 }
 
 func queueMetrics(q *mqengine.QueueStatus, now time.Time) httpapi.QueueMetrics {
@@ -82,13 +121,14 @@ func queueMetrics(q *mqengine.QueueStatus, now time.Time) httpapi.QueueMetrics {
 
 // channelMetrics makes one metric of each channel's name, type and partner: a
 // channel may show several instances, and series must not repeat.
-func channelMetrics(rows []map[string]string) []httpapi.ChannelMetrics {
+func channelMetrics(rows []map[string]string, texts map[string]string, now time.Time) []httpapi.ChannelMetrics {
 	var list []httpapi.ChannelMetrics
 	seen := map[string]bool{}
 	for _, row := range rows {
 		m := httpapi.ChannelMetrics{
 			Channel: row["CHANNEL"], Type: row["CHLTYPE"], Status: row["STATUS"], RQMName: row["RQMNAME"],
 			ConnName: row["CONNAME"], JobName: row["JOBNAME"], SSLCipher: row["SSLCIPH"], Numbers: map[string]int64{},
+			Description: texts[row["CHANNEL"]],
 		}
 		id := m.Channel + "\x00" + m.Type + "\x00" + m.RQMName + "\x00" + m.ConnName + "\x00" + m.JobName
 		if seen[id] {
@@ -99,6 +139,9 @@ func channelMetrics(rows []map[string]string) []httpapi.ChannelMetrics {
 			if n, err := strconv.ParseInt(row[key], 10, 64); err == nil {
 				m.Numbers[key] = n
 			}
+		}
+		if at, err := time.ParseInLocation("2006-01-02 15.04.05", row["LSTMSGDA"]+" "+row["LSTMSGTI"], now.Location()); err == nil {
+			m.SinceMessage, m.HasSinceMessage = max(0, now.Sub(at).Seconds()), true
 		}
 		list = append(list, m)
 	}

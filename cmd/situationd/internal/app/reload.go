@@ -15,7 +15,7 @@ import (
 )
 
 // pollEvery is how often the contents of the files are compared.
-const pollEvery = 5 * time.Second
+const pollEvery = 2 * time.Second
 
 // maxRuleFile bounds one rule file.
 const maxRuleFile = 4 << 20
@@ -137,9 +137,12 @@ func firstError(problems []situations.Problem) string {
 	return "no rules"
 }
 
-// poll reloads when the contents of the files are others than they were.
+// poll reloads when the contents of the files are others than they were, once
+// they have stayed so from one look to the next: half of a file that is just
+// being written may well be a right one, with rules missing.
 func (a *App) poll(ctx context.Context) {
 	last := a.digest()
+	seen := last
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {
@@ -149,7 +152,9 @@ func (a *App) poll(ctx context.Context) {
 		case <-ticker.C:
 		}
 		now := a.digest()
-		if now == last {
+		settled := now == seen
+		seen = now
+		if now == last || !settled {
 			continue
 		}
 		last = now

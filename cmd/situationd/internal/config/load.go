@@ -35,7 +35,7 @@ func Load(name string) (*Config, []situations.Problem, error) {
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, nil, err // it names the file
 	}
 	if len(text) > maxFileSize {
 		return nil, nil, fmt.Errorf("%s is larger than %d bytes", name, maxFileSize)

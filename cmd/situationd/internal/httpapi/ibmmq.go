@@ -36,6 +36,10 @@ type QMgrMetrics struct {
 	Name, Description string
 	Connected         bool
 	UptimeSeconds     float64 // 0 for unknown
+	Connections       *int    // nil for unknown
+	Listeners         *int    // that run
+	ChannelInitiator  string  // MQ's word
+	CommandServer     string
 	Queues            []QueueMetrics
 	Channels          []ChannelMetrics
 	Clusters          []ClusterMetrics
@@ -64,9 +68,37 @@ func (m *QMgrMetrics) Families() []Family {
 		up.Add(m.UptimeSeconds, m.Name, platform, blank(m.Description))
 		families = append(families, up)
 	}
+	families = append(families, m.ownFamilies(status.Labels)...)
 	families = append(families, m.queueFamilies()...)
 	families = append(families, m.channelFamilies()...)
 	return append(families, m.clusterFamilies()...)
+}
+
+// serviceStates are the numbers of MQSVC_STATUS.
+var serviceStates = map[string]float64{"STOPPED": 0, "STARTING": 1, "RUNNING": 2, "STOPPING": 3, "RETRYING": 4}
+
+// ownFamilies are about the queue manager itself, as far as it is known.
+func (m *QMgrMetrics) ownFamilies(labels []string) []Family {
+	var families []Family
+	add := func(name, help string, value float64) {
+		// IBM's connection_count ends as the name of a gauge should not.
+		f := Family{Name: "ibmmq_qmgr_" + name, Help: help, Kind: Untyped, Labels: labels}
+		f.Add(value, m.Name, platform, blank(m.Description))
+		families = append(families, f)
+	}
+	if m.Connections != nil {
+		add("connection_count", "Connections to the queue manager (CONNS).", float64(*m.Connections))
+	}
+	if m.Listeners != nil {
+		add("active_listeners", "Listeners that run.", float64(*m.Listeners))
+	}
+	if state, ok := serviceStates[m.ChannelInitiator]; ok {
+		add("channel_initiator_status", "Status of the channel initiator: 0 stopped, 2 running.", state)
+	}
+	if state, ok := serviceStates[m.CommandServer]; ok {
+		add("command_server_status", "Status of the command server: 0 stopped, 2 running.", state)
+	}
+	return families
 }
 
 func (m *QMgrMetrics) queueFamilies() []Family {

@@ -30,7 +30,8 @@ func contains(t *testing.T, page string, lines ...string) {
 
 func sampleQMgr() *QMgrMetrics {
 	return &QMgrMetrics{
-		Name: "QM2", Connected: true, UptimeSeconds: 5,
+		Name: "QM2", Description: "the second", Connected: true, UptimeSeconds: 5,
+		Connections: new(3), Listeners: new(0), ChannelInitiator: "RUNNING",
 		Queues: []QueueMetrics{
 			{Queue: "DCQ1", Cluster: "C1", Depth: 7, MaxDepth: 5000, InputHandles: 1, OutputHandles: 2, HasOldest: true, OldestAge: 3},
 			{Queue: "SYSTEM.CLUSTER.TRANSMIT.QUEUE", Transmission: true, Description: "to the cluster"},
@@ -44,7 +45,10 @@ func TestMetrics_IBMNames_HaveIBMLabels(t *testing.T) {
 	t.Parallel()
 	page := scrape(t, sampleQMgr().Families())
 	contains(t, page,
-		`ibmmq_qmgr_status{description="-",platform="UNIX",qmgr="QM2"} 2`,
+		`ibmmq_qmgr_status{description="the second",platform="UNIX",qmgr="QM2"} 2`,
+		`ibmmq_qmgr_connection_count{description="the second",platform="UNIX",qmgr="QM2"} 3`,
+		`ibmmq_qmgr_active_listeners{description="the second",platform="UNIX",qmgr="QM2"} 0`,
+		`ibmmq_qmgr_channel_initiator_status{description="the second",platform="UNIX",qmgr="QM2"} 2`,
 		`ibmmq_queue_depth{cluster="C1",description="-",platform="UNIX",qmgr="QM2",queue="DCQ1",usage="NORMAL"} 7`,
 		`ibmmq_queue_input_handles{cluster="C1",description="-",platform="UNIX",qmgr="QM2",queue="DCQ1",usage="NORMAL"} 1`,
 		`ibmmq_queue_oldest_message_age{cluster="C1",description="-",platform="UNIX",qmgr="QM2",queue="DCQ1",usage="NORMAL"} 3`,
@@ -52,7 +56,7 @@ func TestMetrics_IBMNames_HaveIBMLabels(t *testing.T) {
 		`ibmmq_channel_status{channel="TO.QM1",connname="127.0.0.1(1414)",description="-",jobname="-",platform="UNIX",qmgr="QM2",rqmname="QM1",sslciph="-",type="CLUSSDR"} 5`,
 		`ibmmq_cluster_suspend{cluster="C1",platform="UNIX",qmgr="QM2",qmtype="FULL"} 1`,
 	)
-	if strings.Contains(page, "ibmmq_queue_time_since_get{") || strings.Contains(page, `oldest_message_age{cluster="-"`) {
+	if strings.Contains(page, "ibmmq_qmgr_command_server_status{") || strings.Contains(page, "ibmmq_queue_time_since_get{") || strings.Contains(page, `oldest_message_age{cluster="-"`) {
 		t.Error("an unknown value has a sample")
 	}
 }
@@ -62,8 +66,8 @@ func TestMetrics_NotConnected_OnlyTheStatusIsKnown(t *testing.T) {
 	m := sampleQMgr()
 	m.Connected = false
 	page := scrape(t, m.Families())
-	contains(t, page, `ibmmq_qmgr_status{description="-",platform="UNIX",qmgr="QM2"} 0`)
-	if strings.Contains(page, "ibmmq_queue") || strings.Contains(page, "ibmmq_channel") {
+	contains(t, page, `ibmmq_qmgr_status{description="the second",platform="UNIX",qmgr="QM2"} 0`)
+	if strings.Contains(page, "ibmmq_qmgr_connection_count") || strings.Contains(page, "ibmmq_queue") || strings.Contains(page, "ibmmq_channel") {
 		t.Error("metrics of a queue manager that is not connected")
 	}
 }

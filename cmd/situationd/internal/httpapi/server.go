@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/user"
+	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -63,12 +64,18 @@ func ServePort(ctx context.Context, l net.Listener, webConfig string, daemon Dae
 	})
 }
 
+// goType is what the YAML library tells of the program's own types.
+var goType = regexp.MustCompile(` (in|into) (type )?[a-z]+\.[A-Za-z]+`)
+
 // CheckWebConfig says what is wrong with a web configuration.
 func CheckWebConfig(path string) error {
 	if path == "" {
 		return nil
 	}
-	return web.Validate(path)
+	if err := web.Validate(path); err != nil {
+		return errors.New(goType.ReplaceAllString(err.Error(), ""))
+	}
+	return nil
 }
 
 // serve runs until ctx ends or serving fails, and waits for the requests in work.
