@@ -79,9 +79,10 @@ func (l databaseLog) Fatalf(format string, args ...any) {
 // a compaction would be tried again for ever, so it fails the store.
 func (p *Pebble) listener() *pebble.EventListener {
 	return &pebble.EventListener{
-		BackgroundError: func(err error) { _ = p.failure.set(err) },
+		BackgroundError: func(err error) { _ = p.failure.set(damaged(err)) },
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
-			_ = p.failure.set(fmt.Errorf("%s", info))
+			// The event's own text has a stack in it.
+			_ = p.failure.set(&damageError{fmt.Errorf("%s: %w", info.Path, info.Details)})
 		},
 		WALCreated: func(pebble.WALCreateInfo) { p.stall.changed() },
 		FlushEnd: func(info pebble.FlushInfo) {

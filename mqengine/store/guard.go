@@ -28,6 +28,7 @@ type guard struct {
 	fail func(op, path string, err error) error // notes the failure, returns err
 	err  func() error                           // not nil once the store has failed
 
+	opening atomic.Bool // the database opens, in a goroutine that can be held
 	running atomic.Bool // opening is over: errors are kept from the database
 	nowhere *vfs.MemFS  // takes the files that are created after a failure
 
@@ -54,18 +55,22 @@ func (g *guard) write(op, path string, f func() error) (done bool, err error) {
 		}
 		err = g.fail(op, path, err)
 	}
-	if isTable(path) {
+	switch {
+	case isTable(path):
 		g.hold() // also while opening: a flush that gets an error begins again at once
+	case g.running.Load():
+		return false, nil
+	case g.opening.Load():
+		g.hold() // a compaction may be under way, and the database would clean up under it
 	}
-	if !g.running.Load() {
-		return false, err
-	}
-	return false, nil
+	return false, err
 }
 
 func isTable(path string) bool {
-	return strings.HasSuffix(path, ".sst") || strings.HasSuffix(path, ".blob")
+	return strings.HasSuffix(path, ".sst") || isBlob(path)
 }
+
+func isBlob(path string) bool { return strings.HasSuffix(path, ".blob") }
 
 // hold does not return.
 func (g *guard) hold() {
@@ -141,10 +146,22 @@ func (g *guard) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.Ope
 	return g.create("open", name, func() (vfs.File, error) { return g.FS.OpenReadWrite(name, c, o...) })
 }
 
+// Open holds whoever opens a table once the store has failed: the database looks
+// at a damaged one again and again without a pause, for as long as the process lives.
 func (g *guard) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
+	if isTable(name) && g.running.Load() && g.err() != nil {
+		g.hold()
+	}
 	f, err := g.FS.Open(name, o...)
 	if err != nil {
 		return nil, g.unreadable("open", name, err)
+	}
+	if isBlob(name) {
+		if err := checkBlobFoot(f); err != nil {
+			_ = g.fail("open", name, err)
+			_ = f.Close() // only read
+			g.hold()      // also while opening: the database would panic
+		}
 	}
 	return g.file(f, name)
 }

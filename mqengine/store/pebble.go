@@ -114,7 +114,15 @@ func (p *Pebble) open() (err error) {
 			return err
 		}
 	}
+	if state == formatCurrent {
+		if err := examine(p.guard, p.dir); err != nil {
+			return err
+		}
+	}
 	if err := p.openDB(state == formatCurrent); err != nil {
+		if state == formatCurrent {
+			err = damaged(err)
+		}
 		return err
 	}
 	if state != formatCurrent {
@@ -134,6 +142,7 @@ func (p *Pebble) openDB(exists bool) error {
 	}
 	opened := make(chan answer, 1)
 	o := p.options(exists)
+	p.guard.opening.Store(true)
 	go func() {
 		var a answer
 		defer func() {
@@ -154,7 +163,28 @@ func (p *Pebble) openDB(exists bool) error {
 		return p.failure.get()
 	}
 	p.guard.running.Store(true)
-	return p.failure.get()
+	if err := p.failure.get(); err != nil {
+		return err
+	}
+	return p.blobsThere()
+}
+
+// blobsThere counts the files of bodies: the database looks for the tables only.
+func (p *Pebble) blobsThere() error {
+	names, err := p.opt.FS.List(p.dir)
+	if err != nil {
+		return err
+	}
+	there := uint64(0)
+	for _, name := range names {
+		if isBlob(name) {
+			there++
+		}
+	}
+	if live := p.db.Metrics().BlobFiles.LiveCount; live > there {
+		return p.failure.set(&damageError{fmt.Errorf("%d of %d files of message bodies are missing", live-there, live)})
+	}
+	return nil
 }
 
 func (p *Pebble) options(exists bool) *pebble.Options {
@@ -170,8 +200,11 @@ func (p *Pebble) options(exists bool) *pebble.Options {
 		// gone. p.stall waits earlier; these limits are never reached.
 		MemTableStopWritesThreshold: 16 * unflushed,
 		L0StopWritesThreshold:       1 << 20,
-		Logger:                      databaseLog{&p.failure},
-		EventListener:               p.listener(),
+		// Whoever collects them looks at a damaged table again and again without a
+		// pause, and panics in a goroutine of its own when the database is closed meanwhile.
+		DisableTableStats: true,
+		Logger:            databaseLog{&p.failure},
+		EventListener:     p.listener(),
 	}
 	o.Experimental.FileCacheShards = 1
 	// Bodies go to files of their own when a memory table is flushed: compaction
@@ -183,7 +216,14 @@ func (p *Pebble) options(exists bool) *pebble.Options {
 		}
 	}
 	o.Experimental.SpanPolicyFunc = spanPolicy
-	o.CompactionConcurrencyRange = func() (int, int) { return 1, 1 }
+	o.CompactionConcurrencyRange = func() (int, int) {
+		if p.failure.get() != nil {
+			// No more: one that meets a damaged table begins again at once, for ever.
+			// Not 0, by which the database divides.
+			return -1, -1
+		}
+		return 1, 1
+	}
 	return o
 }
 
@@ -230,17 +270,38 @@ func (p *Pebble) Body(id BodyID) ([]byte, error) {
 	}
 }
 
-func (p *Pebble) read(id BodyID) ([]byte, error) {
+// harmed fails the store if the error means damage: from then on the database
+// is left alone. Closing it would pull its files from under a compaction that
+// looks at the damaged one again, and panics.
+func (p *Pebble) harmed(err error) error {
+	if err = damaged(err); errors.Is(err, ErrDamaged) {
+		return p.failure.set(err)
+	}
+	return err
+}
+
+// read fails the store where the database panics, as it does when a file of
+// bodies is missing: it must not be called again then, not even to close it.
+func (p *Pebble) read(id BodyID) (_ []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = p.failure.set(fmt.Errorf("body %d: %w", id, &damageError{fmt.Errorf("database panicked: %v", r)}))
+		}
+	}()
 	var key [bodyKeyLen]byte
 	value, closer, err := p.db.Get(appendBodyKey(key[:0], id))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, fmt.Errorf("body %d: %w", id, ErrNoBody)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("store %s: body %d: %w", p.dir, id, err)
+		return nil, p.harmed(fmt.Errorf("store %s: body %d: %w", p.dir, id, err))
 	}
 	body := append(make([]byte, 0, len(value)), value...)
-	return body, closer.Close()
+	// A value that cannot be read is empty, and its error comes here.
+	if err := closer.Close(); err != nil {
+		return nil, p.harmed(fmt.Errorf("store %s: body %d: %w", p.dir, id, err))
+	}
+	return body, nil
 }
 
 // Close ends the store and lets go of its folder. The database of a store that
@@ -267,7 +328,6 @@ func (p *Pebble) Close() error {
 	var err error
 	select {
 	case err = <-ended:
-		err = errors.Join(err, p.lock.Close())
 	case <-p.failure.done:
 	case <-timer.C:
 		_ = p.failure.set(errors.New("the database did not end in time"))
@@ -275,10 +335,22 @@ func (p *Pebble) Close() error {
 	if failed := p.failure.get(); failed != nil {
 		err = failed // what was not synced may be lost
 	}
+	if err == nil {
+		p.listFiles()
+		err = p.lock.Close()
+	}
 	if err = errors.Join(err, p.guard.abandon()); err != nil {
 		return fmt.Errorf("close store %s: %w", p.dir, err)
 	}
 	return nil
+}
+
+// listFiles makes damage visible that is done until the next start. Without the
+// list there is one check less.
+func (p *Pebble) listFiles() {
+	if err := writeClean(p.opt.FS, p.dir); err != nil {
+		p.failure.log(fmt.Sprintf("store %s: the list of its files cannot be written, the next start cannot check them: %v", p.dir, err))
+	}
 }
 
 func (p *Pebble) closeDB() (err error) {

@@ -27,13 +27,13 @@ func (p *Pebble) Load(v Visitor) (maxBody BodyID, err error) {
 	}
 	p.loaded = true
 	if maxBody, err = p.nextEpoch(); err != nil {
-		return 0, fmt.Errorf("store %s: load: %w", p.dir, err)
+		return 0, p.harmed(fmt.Errorf("store %s: load: %w", p.dir, err))
 	}
 	if err = p.eachRecord(v); err == nil {
 		err = p.eachMessage(v, maxBody)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("store %s: load: %w", p.dir, err)
+		return 0, p.harmed(fmt.Errorf("store %s: load: %w", p.dir, err))
 	}
 	return maxBody, nil
 }
@@ -60,7 +60,7 @@ func (p *Pebble) eachMessage(v Visitor, maxBody BodyID) error {
 		queue, seq := binary.BigEndian.Uint32(key[1:]), binary.BigEndian.Uint64(key[5:])
 		id, err := v.Message(queue, seq, bytes.Clone(value))
 		if err == nil && id > maxBody {
-			err = fmt.Errorf("message %d of queue %d names body %d, which was never given", seq, queue, id)
+			err = &damageError{fmt.Errorf("message %d of queue %d names body %d, which was never given", seq, queue, id)}
 		}
 		return err
 	})
