@@ -112,9 +112,7 @@ func (c *conn) frame() ([]byte, error) {
 	if n <= c.r.Buffered() {
 		return readBody(c.r, n, nil)
 	}
-	if err := c.hurry(n); err != nil {
-		return nil, err
-	}
+	c.hurry(n)
 	frame, err := readBody(c.r, n, c.reserve)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = ErrStalled
@@ -122,13 +120,18 @@ func (c *conn) frame() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return frame, c.nc.SetReadDeadline(time.Time{})
+	c.deadline(time.Time{})
+	return frame, nil
 }
+
+// deadline bounds reading. A connection that takes none has ended: the next read
+// says so, and how, after it gave what had come before.
+func (c *conn) deadline(at time.Time) { _ = c.nc.SetReadDeadline(at) }
 
 // hurry sets the time by which a frame that has begun must have come: what is
 // half there costs memory.
-func (c *conn) hurry(bytes int) error {
-	return c.nc.SetReadDeadline(time.Now().Add(c.opt.SendTimeout + time.Duration(bytes/leastRate)*time.Second))
+func (c *conn) hurry(bytes int) {
+	c.deadline(time.Now().Add(c.opt.SendTimeout + time.Duration(bytes/leastRate)*time.Second))
 }
 
 // reserve waits for a share of the budget.
@@ -143,7 +146,8 @@ func (c *conn) reserve(bytes int) error {
 		return ErrClosed
 	}
 	c.lease = bytes
-	return c.hurry(bytes) // the wait was not the other side's fault
+	c.hurry(bytes) // the wait was not the other side's fault
+	return nil
 }
 
 func (c *conn) giveBack() {
