@@ -22,6 +22,7 @@ type strmqmRun struct {
 	data     string
 	listen   string
 	create   bool
+	salvage  bool
 	files    []string
 	order    string
 	logLevel string
@@ -43,6 +44,7 @@ func newStrmqmCommand(env *cliEnv) *cobra.Command {
 	data := dataFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&r.create, "create", false, "create the queue manager if there is none")
+	flags.BoolVar(&r.salvage, "salvage", false, "if the store is damaged, start without what is lost; the damaged store is kept beside it")
 	flags.StringVar(&r.listen, "listen", defaultListen, "host:port of the channel listener; port 0 chooses one, none has none")
 	flags.StringArrayVar(&r.files, "mqsc", nil, "with --create: file of MQSC commands to run once; may be repeated")
 	flags.StringVar(&r.logLevel, "log", "warn", "what is logged on stderr: error, warn, info or debug")
@@ -94,7 +96,7 @@ func (r *strmqmRun) foreground(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	qm, err := r.start(ctx)
+	qm, err := r.startWhole(ctx)
 	if err != nil {
 		return engineExit(fmt.Errorf("strmqm: %w", err))
 	}
@@ -108,7 +110,11 @@ func (r *strmqmRun) foreground(cmd *cobra.Command) error {
 			return failedf("strmqm: %w", err)
 		}
 	}
-	if err := qm.Err(); err != nil {
+	err = qm.Err()
+	if mqengine.Damaged(err) {
+		return failedf("strmqm: %w; start it with --salvage to go on without what is lost", err)
+	}
+	if err != nil {
 		return failedf("strmqm: %w", err)
 	}
 	return nil

@@ -61,6 +61,9 @@ func pipes(child *exec.Cmd) (stdout, stderr io.Reader, err error) {
 // arguments are those of the background process: everything resolved.
 func (r *strmqmRun) arguments() []string {
 	args := []string{"--detached", "--data", r.data, "--listen", r.listen, "--workload", r.order, "--log", r.logLevel}
+	if r.salvage {
+		args = append(args, "--salvage")
+	}
 	if r.create {
 		args = append(args, "--create")
 	}
