@@ -3,7 +3,6 @@ package mqengine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"sync"
 	"sync/atomic"
@@ -54,7 +53,7 @@ func Dial(ctx context.Context, folder, name string, appl qmgr.Appl) (Conn, error
 
 func dialSocket(ctx context.Context, folder, name string, appl qmgr.Appl) (*socketPort, error) {
 	if there, err := exists(folder); err != nil {
-		return nil, fmt.Errorf("MQCONN %s: %w", name, err)
+		return nil, dialError(name, err)
 	} else if !there {
 		return nil, mqi.Errorf("MQCONN", name, mqi.MQRC_Q_MGR_NAME_ERROR, "there is no folder %s", folder)
 	}

@@ -50,12 +50,13 @@ func (g *spaceGauge) tell(now time.Time, m *qmgr.Machine, fx *qmgr.Effects) {
 // watchStore looks at the disk, and ends the queue manager when the store fails
 // without anybody writing.
 func (q *QueueManager) watchStore() {
+	cause := func() error { return nil }
 	var failed <-chan struct{}
 	if p, ok := q.store.(interface {
 		Failed() <-chan struct{}
 		Err() error
 	}); ok {
-		failed = p.Failed()
+		failed, cause = p.Failed(), p.Err
 	}
 	tick := time.NewTicker(spaceEvery)
 	defer tick.Stop()
@@ -64,7 +65,7 @@ func (q *QueueManager) watchStore() {
 		case <-q.ending:
 			return
 		case <-failed:
-			q.end(errors.New("the store has failed"))
+			q.end(cause())
 			return
 		case <-tick.C:
 			q.errorLog.tell()

@@ -124,9 +124,17 @@ func (c *daemonClient) get(ctx context.Context, path string, value any) error {
 // unreachable is the one line of a daemon that does not answer; the library's
 // error repeats the whole request.
 func (c *daemonClient) unreachable(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	var (
+		request *url.Error
+		op      *net.OpError
+	)
+	switch {
+	case errors.As(err, &op):
 		err = op.Err
+	case errors.As(err, &request) && request.Timeout():
+		err = fmt.Errorf("nothing came within %v", clientTimeout)
+	case errors.As(err, &request):
+		err = request.Err
 	}
 	return unreachablef("the daemon %s does not answer: %w", c.name, err)
 }

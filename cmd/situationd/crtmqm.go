@@ -54,7 +54,7 @@ func (e *cliEnv) create(cmd *cobra.Command, data, name string, files []string, o
 	case errors.As(err, &unreadable):
 		return false, usagef("%s: %w", cmd.Name(), err)
 	case err != nil:
-		return false, engineExit(fmt.Errorf("%s: %w", cmd.Name(), err))
+		return false, engineExit(fmt.Errorf("%s: %w", cmd.Name(), signalled(ctx, err)))
 	}
 	return false, nil
 }

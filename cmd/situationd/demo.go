@@ -30,7 +30,7 @@ func newDemoCommand(env *cliEnv) *cobra.Command {
 			default:
 				return usagef("demo: -o is text or jsonl, not %q", format)
 			}
-			if options.Speed <= 0 || options.Speed > demo.MaxSpeed {
+			if !(options.Speed > 0 && options.Speed <= demo.MaxSpeed) { // what is not a number is neither
 				return usagef("demo: --speed is a number above 0 and at most %d, not %v", demo.MaxSpeed, options.Speed)
 			}
 			options.Hurry = !cmd.Flags().Changed("speed")

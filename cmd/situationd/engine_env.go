@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -94,7 +95,7 @@ func engineExit(err error) error {
 	switch {
 	case err == nil || errors.As(err, &exit):
 		return err
-	case errors.As(err, &inUse), errors.Is(err, mqengine.ErrExists), errors.Is(err, mqi.MQRC_NOT_AUTHORIZED):
+	case errors.As(err, &inUse), errors.Is(err, mqengine.ErrExists), errors.Is(err, mqi.MQRC_NOT_AUTHORIZED), errors.Is(err, fs.ErrPermission):
 		return &exitError{Code: exitRefused, Err: err}
 	case errors.Is(err, mqi.MQRC_Q_MGR_NAME_ERROR), errors.Is(err, mqi.MQRC_Q_MGR_NOT_AVAILABLE), errors.Is(err, mqi.MQRC_CONNECTION_BROKEN):
 		return &exitError{Code: exitUnreachable, Err: err}
@@ -129,6 +130,14 @@ func workloadOrder(word string) (workload.Order, error) {
 type interrupted struct{ signal os.Signal }
 
 func (i interrupted) Error() string { return fmt.Sprintf("ended by signal: %s", i.signal) }
+
+// signalled says which signal it was, of an error that only says that something was cancelled.
+func signalled(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
 
 // untilSignal gives a context that SIGINT and SIGTERM end, with the signal as its cause.
 func untilSignal(parent context.Context) (context.Context, func()) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -30,12 +31,14 @@ var laterVerbs = []string{
 // run is the process as a function: args[0] is the name it was called by.
 func run(ctx context.Context, args []string, env *cliEnv) int {
 	name, words := "situationd", []string(nil)
+	verbs := []string{}
 	if len(args) > 0 {
 		words = args[1:]
 		if verb, ok := links[filepath.Base(args[0])]; ok {
 			name = filepath.Base(args[0])
 			env.Link = name
 			words = append([]string{verb}, words...)
+			verbs = []string{name, verb}
 		}
 	}
 	root := newRoot(env)
@@ -43,17 +46,34 @@ func run(ctx context.Context, args []string, env *cliEnv) int {
 	err := root.ExecuteContext(ctx)
 	code, say := exitCode(err)
 	if say {
-		// A verb names itself; called through its link it is named already.
-		text := strings.TrimPrefix(oneLine(err.Error()), name+": ")
+		text := oneLine(err.Error())
+		for _, verb := range verbs { // a verb names itself; called through its link it is named already
+			text = strings.TrimPrefix(text, verb+": ")
+		}
 		fmt.Fprintf(env.Stderr, "%s: %s\n", name, text)
 	}
 	return code
 }
 
-// oneLine keeps the promise that an error is one line, also where a library's
-// text has several.
+// lineMax is the longest line of an error, in characters.
+const lineMax = 2000
+
+// oneLine keeps the promise that an error is one line that a person can read:
+// also where a library's text has several, or where a name or a file that is
+// quoted in it holds what a terminal would obey, or has no end.
 func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+	line := []rune(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, text))
+	if len(line) > lineMax {
+		half := lineMax/2 - 1
+		return string(line[:half]) + " ... " + string(line[len(line)-half:])
+	}
+	return string(line)
 }
 
 func newRoot(env *cliEnv) *cobra.Command {
@@ -93,7 +113,7 @@ func newRoot(env *cliEnv) *cobra.Command {
 
 func unknownVerb(root *cobra.Command, typed string) error {
 	root.SuggestionsMinimumDistance = 2
-	if near := root.SuggestionsFor(typed); len(near) > 0 {
+	if near := root.SuggestionsFor(typed); len(near) > 0 && len(near[0]) > root.SuggestionsMinimumDistance {
 		return usagef("there is no verb %s; did you mean %s?", typed, near[0])
 	}
 	return usagef("there is no verb %s; see situationd --help", typed)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/situationd/situationd/mqengine"
+	"github.com/situationd/situationd/mqengine/mqi"
 )
 
 // defaultListen is MQ's port, on loopback: who wants others to reach the queue
@@ -98,7 +99,7 @@ func (r *strmqmRun) foreground(cmd *cobra.Command) error {
 	}
 	qm, err := r.startWhole(ctx)
 	if err != nil {
-		return engineExit(fmt.Errorf("strmqm: %w", err))
+		return engineExit(fmt.Errorf("strmqm: %w", signalled(ctx, err)))
 	}
 	if err := r.ready(qm); err != nil {
 		return errors.Join(err, qm.Stop(context.WithoutCancel(ctx)))
@@ -132,7 +133,10 @@ func (r *strmqmRun) ensure(cmd *cobra.Command) error {
 func (r *strmqmRun) start(ctx context.Context) (*mqengine.QueueManager, error) {
 	info, err := mqengine.Look(r.data, r.name)
 	if err != nil {
-		return nil, fmt.Errorf("%w; create it with --create", err)
+		if errors.Is(err, mqi.MQRC_Q_MGR_NAME_ERROR) {
+			err = fmt.Errorf("%w; create it with --create", err)
+		}
+		return nil, err
 	}
 	order, err := workloadOrder(r.order)
 	if err != nil {

@@ -15,8 +15,11 @@ import (
 )
 
 // background starts a process that hosts the queue manager, and returns when
-// that is ready or has failed. What it says until then is passed on.
+// that is ready or has failed. What it says until then is passed on, and so is a
+// signal that wants us to end.
 func (r *strmqmRun) background(ctx context.Context) error {
+	ctx, stop := untilSignal(ctx)
+	defer stop()
 	program, err := os.Executable()
 	if err != nil {
 		return failedf("strmqm: %w", err)
@@ -32,22 +35,24 @@ func (r *strmqmRun) background(ctx context.Context) error {
 	if err := child.Start(); err != nil {
 		return failedf("strmqm: start the background process: %w", err)
 	}
+	unwatch := context.AfterFunc(ctx, func() { _ = child.Process.Signal(syscall.SIGTERM) }) // it may have ended by itself
 	// The child closes its side of stderr when it is ready or dies; until then its
 	// words are ours. Its stdout is one line, which fits the pipe.
 	_, copyErr := io.Copy(r.env.Stderr, errPipe)
 	line, readErr := bufio.NewReader(said).ReadString('\n')
-	if strings.HasPrefix(line, "ready ") {
+	if unwatch() && strings.HasPrefix(line, "ready ") {
 		_, err := fmt.Fprint(r.env.Stdout, line)
 		return errors.Join(err, copyErr, child.Process.Release())
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	var exit *exec.ExitError
-	if err := child.Wait(); errors.As(err, &exit) && exit.ExitCode() > 0 {
-		return exitSilently(exit.ExitCode())
+	err = child.Wait()
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() > 0:
+		return exitSilently(exit.ExitCode()) // it said why
+	case ctx.Err() != nil:
+		return failedf("strmqm: %w", context.Cause(ctx))
 	}
-	return failedf("strmqm: the background process ended before it was ready (%v)", readErr)
+	return failedf("strmqm: the background process ended before it was ready (%v)", errors.Join(err, readErr))
 }
 
 func pipes(child *exec.Cmd) (stdout, stderr io.Reader, err error) {

@@ -123,7 +123,7 @@ func (a *App) firstRules() (*situations.RuleSet, error) {
 	}
 	rules, problems, err := ReadRules(files)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrBadFiles, err)
 	}
 	if rules == nil {
 		return nil, &RulesError{Problems: problems}
