@@ -10,15 +10,22 @@
 // process that depends on an unsynced record, and the machine knows no tokens.
 //
 // Modelled: MQOPEN to MQDISC with sharing rules, resolution through aliases,
-// definitions of remote queues and the cluster, waits, browse cursors, get by
-// id, priorities, expiry, context, groups in logical order, units of work,
-// backout counts, dynamic queues, the dead-letter header, MQSC, message channels
-// and repositories. Left out so far: triggering, report messages, segmentation,
-// selection, browse locks, events; their fields and attributes are kept and
-// travel. Nonpersistent messages are lost at every restart, also NPMCLASS(HIGH).
+// definitions of remote queues and the cluster, waits, browse cursors and locks,
+// get by id, selection, priorities, expiry, context, groups and segments, units
+// of work, backout counts, report messages, triggering, events of depth and
+// inhibited calls, dynamic queues, the dead-letter header, MQSC, message channels
+// and repositories. Left out: signals, distribution lists, asynchronous consume,
+// service-interval, channel and configuration events. Nonpersistent messages are
+// lost at every restart, also NPMCLASS(HIGH).
 //
-// Three things differ from MQ and can be seen. The dead-letter header is not in
-// front of the body, which the machine never has: it shows as properties MQDLH.*.
+// What the machine writes itself (dead-letter headers, trigger messages, events)
+// stands in the message's header and goes in front of the body. What it makes of
+// a part of a body (reports with data, segments) is an effect, BodyCopy. Reports,
+// trigger messages and events are put at the end of the step that brings them
+// about, so that they become durable with it.
+//
+// Three things differ from MQ and can be seen. A report whose reply-to queue the
+// full repositories have not yet told of waits in memory for up to ten seconds.
 // A get that waits does not hold up later calls of its connection. An expired
 // message that a crash brings back is expired still, and discarded again.
 package qmgr

@@ -122,6 +122,9 @@ func (m *Machine) inhibitEvent(now time.Time, c *conn, reason mqi.Reason, name s
 }
 
 func (m *Machine) event(now time.Time, queue string, e *pcf) {
+	if !m.roomToMake() {
+		return
+	}
 	msg := m.ownMessage(now, mqi.MQFMT_EVENT)
 	msg.head = e.bytes()
 	m.putLater(made{msg: msg, q: queue, qmgr: m.name})

@@ -128,3 +128,21 @@ func TestEventQueuesHaveNoEvents(t *testing.T) {
 	check(t, "one event", r.counts(perfmEventQ), "1/0")
 	check(t, "the other is logged", len(r.log)-before, 1)
 }
+
+// TestDepthSwitchesStartAnew: the switch that an event turned off is on again
+// after a restart, and the definition never showed it off.
+func TestDepthSwitchesStartAnew(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.define("ALTER QMGR PERFMEV(ENABLED)", "DEFINE QLOCAL(Q) MAXDEPTH(4) QDEPTHHI(50) QDPHIEV(ENABLED)")
+	c := r.connect(1, "app")
+	h := r.open(c, "Q", out)
+	r.put(c, h, "x", persistent)
+	r.put(c, h, "x", persistent)
+	check(t, "an event", r.counts(perfmEventQ), "1/0")
+	check(t, "the definition", strings.Contains(r.mqsc("DISPLAY QLOCAL(Q) QDPHIEV"), "QDPHIEV(ENABLED)"), true)
+	r.crash()
+	c = r.connect(1, "app")
+	r.put(c, r.open(c, "Q", out), "x")
+	check(t, "another event", r.counts(perfmEventQ), "1/0") // the first was not persistent
+}

@@ -86,7 +86,7 @@ func checkGet(h *handle, gmo *mqi.GMO) mqi.Reason {
 		browse != 0 && o&mqi.MQGMO_MSG_UNDER_CURSOR != 0,
 		browse != 0 && sync&^mqi.MQGMO_NO_SYNCPOINT != 0:
 		return mqi.MQRC_OPTIONS_ERROR
-	case o&mqi.MQGMO_LOCK != 0 && browse == 0, o&cursorOptions != 0 && o&groupOptions != 0:
+	case o&mqi.MQGMO_LOCK != 0 && browse == 0, o&cursorOptions != 0 && o&groupOptions&^mqi.MQGMO_COMPLETE_MSG != 0:
 		return mqi.MQRC_OPTIONS_ERROR
 	case gmo.MatchOptions&^knownMatchOptions != 0:
 		return mqi.MQRC_MATCH_OPTIONS_ERROR
@@ -121,7 +121,8 @@ func (m *Machine) choose(now time.Time, fx *Effects, g *getCall) (*message, mqi.
 	}
 	if g.has(cursorOptions) {
 		msg := q.at(h.cursor)
-		if msg == nil || !msg.available() && !h.holds(msg) || msg.expired(ms) || !g.want.matches(msg) {
+		if msg == nil || !msg.available() && !h.holds(msg) || msg.expired(ms) || !g.want.matches(msg) ||
+			g.has(mqi.MQGMO_COMPLETE_MSG) && !g.fits(q.grouping(), msg, ms) {
 			return nil, mqi.MQRC_NO_MSG_UNDER_CURSOR
 		}
 		return msg, mqi.MQRC_NONE

@@ -129,6 +129,7 @@ func TestSegmentsArePutTogether(t *testing.T) {
 	c = r.connect(1, "app")
 	h = r.open(c, "Q", inOut|mqi.MQOO_BROWSE)
 	check(t, "browsed whole", r.get(c, h, browse1st|complete), "one-two-three")
+	check(t, "under the cursor", r.get(c, h, mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR|complete), "one-two-three")
 	req := getReq(h, complete)
 	req.GMO.MaxLength = 6
 	tag := r.send(c, req)
@@ -142,6 +143,8 @@ func TestSegmentsArePutTogether(t *testing.T) {
 	check(t, "in the unit", r.counts("Q"), "0/3")
 	r.must(c, BackReq{})
 	check(t, "back", r.counts("Q"), "3/0")
+	check(t, "browse the second", r.get(c, h, browse1st)+r.get(c, h, browseNxt), "one-two-")
+	check(t, "no beginning under the cursor", r.get(c, h, mqi.MQGMO_MSG_UNDER_CURSOR|complete), "2034")
 	check(t, "each alone", r.get(c, h, 0)+r.get(c, h, 0), "one-two-")
 	check(t, "the last alone", r.get(c, h, logical), "2033")
 }

@@ -32,14 +32,20 @@ type makings struct {
 	timer timer
 	now   []made
 	held  []made
+	lost  int // messages of this step that were too many
+}
+
+// roomToMake reports whether the step may make one more message.
+func (m *Machine) roomToMake() bool {
+	if len(m.making.now) < maxMade {
+		return true
+	}
+	m.making.lost++
+	return false
 }
 
 // putLater has a message put at the end of the step.
-func (m *Machine) putLater(x made) {
-	if len(m.making.now) < maxMade {
-		m.making.now = append(m.making.now, x)
-	}
-}
+func (m *Machine) putLater(x made) { m.making.now = append(m.making.now, x) }
 
 // putMade puts what the step made. A message that is put can bring about
 // others: events and triggers, never reports, so that there is an end.
@@ -49,6 +55,10 @@ func (m *Machine) putMade(now time.Time, fx *Effects) {
 	}
 	clear(m.making.now)
 	m.making.now = m.making.now[:0]
+	if m.making.lost > 0 {
+		logf(fx, "AMQ7234W", "%d reports, trigger messages and events were not made: one unit of work brought about more than %d.", m.making.lost, maxMade)
+		m.making.lost = 0
+	}
 	if len(m.making.held) > 0 && m.making.timer.pos == 0 {
 		m.making.timer.what = &m.making
 		m.timers.set(&m.making.timer, now.Add(reportRetry).UnixNano())
@@ -57,6 +67,7 @@ func (m *Machine) putMade(now time.Time, fx *Effects) {
 
 // timeout tries again what waits for the repository.
 func (k *makings) timeout(m *Machine, _ time.Time, _ *Effects) {
+	// At most maxWaiters are held, so that they need no asking for room.
 	for _, x := range k.held {
 		m.putLater(x)
 	}

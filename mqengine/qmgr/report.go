@@ -17,7 +17,7 @@ const reportBytes = 100
 // with all data. What the message is at that moment goes into the report.
 func (m *Machine) report(now time.Time, fx *Effects, msg *message, kind, feedback int32) {
 	md := &msg.md
-	if md.Report&kind == 0 || md.ReplyToQ == "" || msg.payload != nil {
+	if md.Report&kind == 0 || md.ReplyToQ == "" || msg.payload != nil || !m.roomToMake() {
 		return
 	}
 	rep := m.ownMessage(now, md.Format)

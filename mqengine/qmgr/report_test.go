@@ -144,6 +144,21 @@ func TestExceptionReports(t *testing.T) {
 	check(t, "one left", fmt.Sprint(headers, bodies), "1 1")
 }
 
+// TestReportInheritsDiscardAndExpiry: MQRO_PASS_DISCARD_AND_EXPIRY; a report that
+// cannot be put is then discarded as the message would be.
+func TestReportInheritsDiscardAndExpiry(t *testing.T) {
+	t.Parallel()
+	r, c, h, reply := reportRig(t)
+	const options = mqi.MQRO_COA | mqi.MQRO_PASS_DISCARD_AND_EXPIRY | mqi.MQRO_DISCARD_MSG
+	r.put(c, h, "x", asks(options), func(p *PutReq) { p.MD.Expiry = 50 })
+	r.after(time.Second)
+	_, md := r.nextReport(c, reply)
+	check(t, "what is left", md.Expiry, 40)
+	check(t, "discard", md.Report, mqi.MQRO_DISCARD_MSG)
+	r.put(c, h, "x", asks(options), func(p *PutReq) { p.MD.ReplyToQ = "NOWHERE" })
+	check(t, "no dead letter", r.counts("SYSTEM.DEAD.LETTER.QUEUE"), "0/0")
+}
+
 // TestReportThatCannotBePut: it is a dead letter itself; without a dead-letter queue the log says so.
 func TestReportThatCannotBePut(t *testing.T) {
 	t.Parallel()

@@ -133,6 +133,9 @@ func (m *Machine) trigger(now time.Time, fx *Effects, q *queue) {
 			return
 		}
 	}
+	if !m.roomToMake() {
+		return
+	}
 	msg := m.ownMessage(now, mqi.MQFMT_TRIGGER)
 	msg.md.Persistence = mqi.MQPER_NOT_PERSISTENT
 	msg.head = triggerMessage(q, process)

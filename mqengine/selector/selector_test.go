@@ -154,6 +154,20 @@ func TestLikeAgainstSlowMatcher(t *testing.T) {
 	})
 }
 
+// TestLikeStopsAtLongStrings: a string that is too long is neither like nor unlike anything.
+func TestLikeStopsAtLongStrings(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]bool{maxLike: true, maxLike + 1: false} {
+		src := bag{"a": text(strings.Repeat("x", size))}
+		if got := mustCompile(t, "a LIKE 'x%'").Matches(src); got != want {
+			t.Errorf("%d bytes: got %v, want %v", size, got, want)
+		}
+		if mustCompile(t, "a NOT LIKE 'x%'").Matches(src) {
+			t.Errorf("%d bytes: not like", size)
+		}
+	}
+}
+
 func slowLike(p, s []rune) bool {
 	switch {
 	case len(p) == 0:
