@@ -287,7 +287,7 @@ func (e *Engine) kickDue(now time.Time) time.Duration {
 	next := time.Hour
 	due := map[*target]bool{}
 	for _, en := range e.entries {
-		for _, at := range []*time.Time{&en.retryAt, &en.move.due} {
+		for _, at := range []*time.Time{&en.retryAt, &en.settled, &en.move.due} {
 			switch {
 			case at.IsZero() || en.running:
 			case at.After(now):

@@ -53,6 +53,31 @@ func bubble(t *testing.T, set func(*world), test func(*testing.T, *world)) {
 	})
 }
 
+// Two instances lose their readers in the same moment, and both daemons lower:
+// neither sends its messages to an instance that takes none any more.
+func TestMoving_BothLowerAtOnce_NothingMoves(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth = 50
+		lower := put(disabled)
+		lower.AllowLast = true
+		w.tick(w.intent("MQQueueDisable", open, lower, moving))
+		w.want(attrPut, disabled)
+		w.sleep(settleMost / 2) // longer than it takes to hear of the others
+		for i := range w.others {
+			w.others[i].Put = false
+		}
+		w.pass(3)
+		if w.depth != 50 {
+			t.Errorf("%d messages left for where nothing is taken", 50-w.depth)
+		}
+		w.others[0].Put = true
+		w.pass(2)
+		if w.depth != 0 {
+			t.Errorf("depth %d, although another instance is ready", w.depth)
+		}
+	})
+}
+
 func TestArticle(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
 		w.readers = 1
@@ -61,6 +86,7 @@ func TestArticle(t *testing.T) {
 		w.sleep(time.Second)
 		w.tick(w.intent("MQQueueEnable", closed), w.intent("MQQueueDisable", open, disableAll...))
 		w.want(attrPut, disabled)
+		w.sleep(settleMost)
 		if w.depth != 0 {
 			t.Errorf("depth %d", w.depth)
 		}

@@ -66,6 +66,7 @@ type entry struct {
 	reported   string // codes of the last "blocked" line
 	failure    string // of the last attempt, blank after a good one
 	retryAt    time.Time
+	settled    time.Time // from when on messages may move: see settleTime
 	// freshAfter: only a sample asked for later counts (after a program ran, or the queue manager was lost).
 	freshAfter time.Time
 	// pause is how many samples were taken when the peers said no: they are asked again after the next.

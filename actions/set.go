@@ -10,6 +10,9 @@ import (
 
 const setTimeout = 30 * time.Second
 
+// settleMost is well above what a change needs to be known in the cluster.
+const settleMost = 500 * time.Millisecond
+
 // set alters attributes and reads them back: done means seen, not accepted.
 func (e *Engine) set(s *step) {
 	guarded := s.d.Kind == kindLowering && !s.action().AllowLast && e.opt.Peers != nil
@@ -45,9 +48,19 @@ func (e *Engine) set(s *step) {
 	e.journal(s, resultDone, "")
 	e.mu.Lock()
 	e.advance(s.en)
+	if s.d.Kind == kindLowering {
+		s.en.settled = now.Add(settleTime(s.en.in.Interval))
+	}
 	e.mu.Unlock()
 	e.save(s.en)
 }
+
+// settleTime is how long messages stay after the instance was lowered. What ends
+// the reader of one instance often ends those of others: their daemons lower in
+// the same moment, and what is on its way to them by then arrives where nothing
+// is taken any more, which stops the channel or loses messages. A propagation
+// later it is known who is still there.
+func settleTime(interval time.Duration) time.Duration { return min(interval/2, settleMost) }
 
 // alter sets what the step decided, and reads it back.
 func (e *Engine) alter(s *step) error {

@@ -107,6 +107,7 @@ func (s *Simulator) settle(tg *target, en *entry) {
 	virtual(&tg.changed)
 	virtual(&tg.program)
 	virtual(&en.retryAt)
+	virtual(&en.settled)
 	virtual(&en.freshAfter)
 	if raised, ok := s.engine.raised[tg.Target]; ok && raised.After(s.now) {
 		s.engine.raised[tg.Target] = s.now

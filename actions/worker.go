@@ -105,7 +105,7 @@ func (e *Engine) nextAction(tg *target, en *entry, index int, now time.Time) *st
 	if again {
 		f.BudgetFree = true // one action that goes on, not a new one
 	}
-	if a.Verb == situations.VerbRedistribute && now.Before(en.move.due) {
+	if a.Verb == situations.VerbRedistribute && (now.Before(en.move.due) || now.Before(en.settled)) {
 		return nil
 	}
 	d := decide(&en.in, index, f)
