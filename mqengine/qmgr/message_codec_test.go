@@ -46,8 +46,11 @@ func drawMessage(t *rapid.T) *message {
 	for range rapid.IntRange(0, 3).Draw(t, "properties") {
 		msg.props = append(msg.props, mqi.Property{Name: text("name"), Type: 's', Value: []byte(text("value"))})
 	}
+	if head := rapid.SliceOf(rapid.Byte()).Draw(t, "head"); len(head) > 0 {
+		msg.head = head
+	}
 	if rapid.Bool().Draw(t, "dead") {
-		msg.dead = &deadLetter{reason: mqi.Reason(number("reason")), destQ: text("dead q"), destQMgr: text("dead qm"), at: rapid.Int64().Draw(t, "at")}
+		msg.dead = &deadLetter{reason: mqi.Reason(number("reason")), destQ: text("dead q"), destQMgr: text("dead qm"), putBy: text("dead by"), at: rapid.Int64().Draw(t, "at")}
 	}
 	return msg
 }
@@ -104,6 +107,7 @@ func FuzzDecodeHeader(f *testing.F) {
 	}
 	f.Add(appendHeader(nil, full))
 	f.Add(appendHeader(nil, &message{payload: []byte("command")}))
+	f.Add(appendHeader(nil, &message{head: []byte("TM  "), dead: &deadLetter{reason: 2053, putBy: "QM1"}}))
 	f.Add([]byte{})
 	f.Add([]byte{headerVersion, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, header []byte) {
