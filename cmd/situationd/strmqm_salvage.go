@@ -15,10 +15,13 @@ func (r *strmqmRun) startWhole(ctx context.Context) (*mqengine.QueueManager, err
 		if err != nil {
 			return nil, err
 		}
-		if !losses.Whole {
-			if err := r.rescue(); err != nil {
-				return nil, err
-			}
+		if losses.Whole {
+			_, err = fmt.Fprintf(r.env.Stderr, "strmqm: nothing of queue manager %s is damaged, --salvage has no effect\n", r.name)
+		} else {
+			err = r.rescue()
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	qm, err := r.start(ctx)

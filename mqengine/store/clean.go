@@ -174,13 +174,6 @@ func examine(fsys vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	names, err := fsys.List(dir)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".log") }) && len(faults) == 0 {
-		faults = append(faults, "there is no log of changes")
-	}
 	if len(faults) > 0 {
 		return &damageError{errors.New(strings.Join(faults, "; "))}
 	}

@@ -49,7 +49,7 @@ func databaseSays(err error) bool {
 	for _, words := range []string{
 		"size mismatch", "panicked while opening", "panicked while loading", "corrupt",
 		"could not open manifest", "error when loading manifest", "parsing format major version", "unknown format major version",
-		"is not pristine", "comparer name", "invalid table", "bad magic", "no log of changes",
+		"is not pristine", "comparer name", "invalid table", "bad magic",
 	} {
 		if strings.Contains(text, words) {
 			return true
