@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,7 @@ type qRun struct {
 	unit  int  // messages since the last commit
 	every int  // commit after so many; 0: no syncpoint
 	dirty bool // something was done under syncpoint
+	far   qProgress
 }
 
 // newQCommand puts, gets, browses and moves messages, as MA01's q.
@@ -98,7 +100,9 @@ func (r *qRun) run(ctx context.Context) error {
 	}
 	r.qmgr, _ = r.conn.QMgr()
 	r.say(1, "connected to %s", r.qmgr)
+	r.far = newQProgress(r.env.Stderr, r.progress, time.Now())
 	err = r.work(ctx)
+	r.far.end(r.done, time.Now())
 	// What is left of the unit of work: an error or a signal backs it out.
 	end := context.WithoutCancel(ctx)
 	if err == nil && ctx.Err() != nil {
@@ -150,6 +154,7 @@ func (r *qRun) work(ctx context.Context) error {
 // count notes a message of the unit of work and commits when it is time.
 func (r *qRun) count(ctx context.Context) error {
 	r.done++
+	r.far.step(r.done, time.Now)
 	if r.every == 0 {
 		return nil
 	}

@@ -30,6 +30,7 @@ type qOptions struct {
 	expiry   int32 // -y; 0: unlimited
 	replyTo  string
 	quiet    bool
+	progress bool // --progress: tell how far a long run is, also where no terminal is
 	verbose  int
 
 	persistence int32 // -ap, -an, -aq
@@ -70,7 +71,7 @@ const qUsage = `Usage: q [options], each letter with its value glued to it or be
   -r Q        reply queue                  -1    MQPUT1
   -=N         longest message              -v1 to -v5   say more; -v2 prints the MsgId
   -$ C        character between QM and Q   -Vz -Vc      exit 0, or 0 4 8
-  --data DIR  data folder
+  --data DIR  data folder                  --progress  tell how far a long run is
 With -I and -o messages are moved, with -i and -o copied. With the same queue for both
 the move ends at the depth seen at the start, and stops if a message comes back.
 Lines: #100 puts 100 messages "#100"; #100/1024 of that size; #!100 TEXT puts TEXT; #end ends; ? helps.
@@ -127,6 +128,8 @@ func (o *qOptions) long(name string, args []string) ([]string, error) {
 	switch key, value, glued := strings.Cut(name, "="); {
 	case key == "help":
 		o.help = true
+	case key == "progress":
+		o.progress = true
 	case key == "data" && glued:
 		o.data = value
 	case key == "data" && len(args) > 0:
