@@ -62,28 +62,6 @@ func (l *loader) lintConstant(s *Situation) {
 	}
 }
 
-// checkTogether looks for what situations say against one another.
-func checkTogether(rs *RuleSet) {
-	checkNames(rs.Situations)
-	idx := indexWatches(rs.Situations)
-	for i, s := range rs.Situations {
-		if !s.Enabled {
-			continue
-		}
-		for _, j := range idx.near(s) {
-			if t := rs.Situations[j]; j < i && t.Enabled && s.Watch.overlaps(&t.Watch) && s.Distribution.overlaps(&t.Distribution) {
-				checkLevers(t, s)
-				checkContradiction(t, s)
-			}
-		}
-		checkPartner(rs.Situations, idx, i)
-		checkLevers(s, s)
-	}
-	for _, s := range rs.Situations { // the texts are not needed any more
-		s.doc, s.nameNode, s.formulaNode, s.actionNodes, s.clearNodes = nil, nil, nil, nil, nil
-	}
-}
-
 func checkNames(list []*Situation) {
 	first := map[string]*Situation{}
 	for _, s := range list {
@@ -108,45 +86,8 @@ func checkNames(list []*Situation) {
 	}
 }
 
-// watchIndex finds the situations that might watch the same queues without
-// comparing all with all.
-type watchIndex struct {
-	exact map[string][]int
-	loose []int // with patterns
-	all   []int
-}
-
-func indexWatches(list []*Situation) *watchIndex {
-	x := &watchIndex{exact: map[string][]int{}}
-	for i, s := range list {
-		x.all = append(x.all, i)
-		q := &s.Watch.Queue
-		if q.all || len(q.patterns) > 0 {
-			x.loose = append(x.loose, i)
-			continue
-		}
-		for _, name := range q.exact {
-			x.exact[name] = append(x.exact[name], i)
-		}
-	}
-	return x
-}
-
-func (x *watchIndex) near(s *Situation) []int {
-	q := &s.Watch.Queue
-	if q.all || len(q.patterns) > 0 {
-		return x.all
-	}
-	out := slices.Clone(x.loose)
-	for _, name := range q.exact {
-		out = append(out, x.exact[name]...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// leversUsed gives the first action with each lever, with its place.
-func (s *Situation) leversUsed(verb Verb) (*Action, place) {
+// leverUsed gives the first action with a lever, and its node, which may be nil.
+func (s *Situation) leverUsed(verb Verb) (*Action, *yaml.Node) {
 	lists := [2][]Action{s.Actions, s.OnClear}
 	nodes := [2][]*yaml.Node{s.actionNodes, s.clearNodes}
 	for k, list := range lists {
@@ -155,12 +96,12 @@ func (s *Situation) leversUsed(verb Verb) (*Action, place) {
 				continue
 			}
 			if i < len(nodes[k]) {
-				return &list[i], verbPlace(s.doc, nodes[k][i])
+				return &list[i], nodes[k][i]
 			}
-			return &list[i], s.doc.at(s.nameNode)
+			return &list[i], nil
 		}
 	}
-	return nil, place{}
+	return nil, nil
 }
 
 // verbPlace is the verb of an action, where a finding about it belongs.
@@ -177,10 +118,14 @@ func verbPlace(d *document, n *yaml.Node) place {
 // so a disabled instance of the highest rank makes every put fail.
 func checkLevers(a, b *Situation) {
 	for _, pair := range [2][2]Verb{{VerbPut, VerbRank}, {VerbRank, VerbPut}} {
-		x, _ := a.leversUsed(pair[0])
-		y, at := b.leversUsed(pair[1])
+		x, _ := a.leverUsed(pair[0])
+		y, node := b.leverUsed(pair[1])
 		if x == nil || y == nil {
 			continue
+		}
+		at := b.doc.at(b.nameNode)
+		if node != nil {
+			at = verbPlace(b.doc, node)
 		}
 		who := "this situation"
 		if a != b {
@@ -194,7 +139,7 @@ func checkLevers(a, b *Situation) {
 
 // checkContradiction refuses two situations that set one lever to different
 // values and can be true of one sample.
-func checkContradiction(a, b *Situation) {
+func (w *work) checkContradiction(a, b *Situation) {
 	if a.Formula == nil || b.Formula == nil {
 		return
 	}
@@ -204,7 +149,7 @@ func checkContradiction(a, b *Situation) {
 			if x.Verb != y.Verb || !isLever(x.Verb) || x.Value == y.Value {
 				continue
 			}
-			if when := bothTrue(a, x, b, y); when != "" {
+			if when := w.bothTrue(a, x, b, y); when != "" {
 				at := b.doc.at(b.nameNode)
 				if b.formulaNode != nil {
 					at = b.doc.at(b.formulaNode)
@@ -229,7 +174,7 @@ func (s *Situation) formulaLine() int {
 }
 
 // bothTrue finds values for which both actions would be taken.
-func bothTrue(a *Situation, x *Action, b *Situation, y *Action) string {
+func (w *work) bothTrue(a *Situation, x *Action, b *Situation, y *Action) string {
 	var fs []*Formula
 	for _, f := range []*Formula{a.Formula, x.OnlyIf, b.Formula, y.OnlyIf} {
 		if f != nil {
@@ -242,6 +187,7 @@ func bothTrue(a *Situation, x *Action, b *Situation, y *Action) string {
 	}
 	when := ""
 	p.each(func(row *Row, choice []int) bool {
+		w.left -= costPoint
 		for _, f := range fs {
 			if f.Eval(row) != True {
 				return true
@@ -257,15 +203,15 @@ func bothTrue(a *Situation, x *Action, b *Situation, y *Action) string {
 }
 
 // checkPartner warns of a put: DISABLED that nothing ever takes back.
-func checkPartner(list []*Situation, idx *watchIndex, i int) {
+func (w *work) checkPartner(list []*Situation, takers *watchIndex, i int) {
 	s := list[i]
 	for k := range s.Actions {
 		a := &s.Actions[k]
 		if a.Verb != VerbPut || a.Value != "DISABLED" || a.Claim || takesBack(s.OnClear) {
 			continue
 		}
-		for _, j := range idx.near(s) {
-			if t := list[j]; j != i && t.Enabled && t.Watch.overlaps(&s.Watch) && (takesBack(t.Actions) || takesBack(t.OnClear)) {
+		for _, j := range takers.near(s, len(list)) {
+			if w.left <= 0 || j != i && w.watchesMeet(list[j], s) {
 				return
 			}
 		}

@@ -18,6 +18,7 @@ const (
 	maxSituations = 5000
 	maxActions    = 32
 	maxListItems  = 1000
+	maxNames      = 100_000 // of all lists together: one list can stand behind many aliases
 	maxTextBytes  = 4096
 )
 
@@ -25,7 +26,10 @@ const defaultSample = 5 * time.Minute
 
 // Load reads rule files and gives the rules, or nil, and everything that is
 // wrong with them. Warnings alone do not keep rules from being used.
-func Load(files ...File) (*RuleSet, []Problem) {
+func Load(files ...File) (*RuleSet, []Problem) { return loadWithin(maxWork, files...) }
+
+// loadWithin is Load with so much work for what concerns several situations.
+func loadWithin(work int, files ...File) (*RuleSet, []Problem) {
 	rs := &RuleSet{}
 	digest := sha256.New()
 	var docs []*document
@@ -40,7 +44,7 @@ func Load(files ...File) (*RuleSet, []Problem) {
 		}
 	}
 	rs.Revision = hex.EncodeToString(digest.Sum(nil))[:12]
-	checkTogether(rs)
+	checkTogether(rs, work)
 	var problems []Problem
 	for _, d := range docs {
 		problems = append(problems, d.done()...)
@@ -211,6 +215,10 @@ func (l *loader) names(n *yaml.Node, what string, all bool) Names {
 	nodes := l.list(n, what)
 	if len(nodes) > maxListItems {
 		l.fail(l.at(n), "too-long", "", "%s lists more than %d names", what, maxListItems)
+		return NewNames()
+	}
+	if l.rules.names += len(nodes); l.rules.names > maxNames {
+		l.fail(l.at(n), "too-long", "use patterns", "the lists of names hold more than %d together", maxNames)
 		return NewNames()
 	}
 	for _, item := range nodes {

@@ -33,7 +33,23 @@ type Problem struct {
 
 // String gives the first line of the text form, which greps and which editors open.
 func (p Problem) String() string {
-	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", p.File, p.Line, p.Column, p.Severity, p.Message, p.Code)
+	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", p.File, p.Line, p.Column, p.Severity, shortened(p.Message), p.Code)
+}
+
+// maxShown is how many characters of a message or of a line are shown.
+const maxShown = 400
+
+// shortened leaves out the middle of what is too long to be read: a message
+// repeats what it found.
+func shortened(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	runes := []rune(text)
+	if len(runes) <= maxShown {
+		return text
+	}
+	return string(runes[:maxShown*3/4]) + " ... " + string(runes[len(runes)-maxShown/4:])
 }
 
 // HasErrors reports whether any of the problems keeps the files from being used.
@@ -54,19 +70,38 @@ func (p *Problem) text(b *strings.Builder) {
 	b.WriteString(p.String())
 	b.WriteByte('\n')
 	if p.Source != "" {
-		line := []rune(strings.TrimRight(p.Source, "\r\n"))
+		line, column := excerpt([]rune(strings.TrimRight(p.Source, "\r\n")), p.Column)
 		fmt.Fprintf(b, "%5d | %s\n", p.Line, printable(line))
-		fmt.Fprintf(b, "      | %s%s\n", indentLike(line, p.Column-1), strings.Repeat("^", p.caretCells(line)))
+		fmt.Fprintf(b, "      | %s%s\n", indentLike(line, column-1), strings.Repeat("^", caretCells(line, column, p.Length)))
 	}
 	for _, h := range p.Help {
 		fmt.Fprintf(b, "      = %s\n", h)
 	}
 }
 
+// excerpt is what is shown of a line, and where the column is in it.
+func excerpt(line []rune, column int) ([]rune, int) {
+	if len(line) <= maxShown {
+		return line, column
+	}
+	const mark = "..."
+	from := max(0, min(column-1-maxShown/4, len(line)-maxShown))
+	to := min(from+maxShown, len(line))
+	out := []rune{}
+	if from > 0 {
+		out = append(out, []rune(mark)...)
+	}
+	column += len(out) - from
+	if out = append(out, line[from:to]...); to < len(line) {
+		out = append(out, []rune(mark)...)
+	}
+	return out, column
+}
+
 // caretCells is how many carets to draw: one per terminal cell, at least one,
 // none past the end of the line.
-func (p *Problem) caretCells(line []rune) int {
-	from, to := min(max(p.Column-1, 0), len(line)), min(max(p.Column-1, 0)+p.Length, len(line))
+func caretCells(line []rune, column, length int) int {
+	from, to := min(max(column-1, 0), len(line)), min(max(column-1, 0)+length, len(line))
 	n := 0
 	for _, r := range line[from:max(from, to)] {
 		n += cells(r)

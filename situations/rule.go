@@ -19,6 +19,7 @@ type RuleSet struct {
 	Files      []string
 	// Revision is a digest of the texts: equal texts have equal revisions.
 	Revision string
+	names    int // of all lists together, while files are read
 }
 
 // Situation is one rule, checked and compiled. Immutable.
