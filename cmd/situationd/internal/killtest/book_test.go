@@ -85,6 +85,13 @@ func (v *verdict) ok() bool {
 	return len(v.lost)+len(v.twice)+len(v.phantom)+len(v.halfPut)+len(v.forgotten)+len(v.unwanted) == 0
 }
 
+// add takes in what another verdict found.
+func (v *verdict) add(w *verdict) {
+	v.put, v.read, v.unknownBodies = v.put+w.put, v.read+w.read, v.unknownBodies+w.unknownBodies
+	v.lost, v.twice, v.phantom = append(v.lost, w.lost...), append(v.twice, w.twice...), append(v.phantom, w.phantom...)
+	v.halfPut, v.forgotten, v.unwanted = append(v.halfPut, w.halfPut...), append(v.forgotten, w.forgotten...), append(v.unwanted, w.unwanted...)
+}
+
 func (v *verdict) report(t *testing.T) {
 	t.Helper()
 	t.Logf("%d bodies put, %d read, %d lost, %d twice, %d with an answer that never came",
