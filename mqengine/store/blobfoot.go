@@ -29,7 +29,7 @@ func checkBlobFoot(f vfs.File) error {
 		return &damageError{errBlobFoot}
 	}
 	var b [blobFootLen]byte
-	if _, err := f.ReadAt(b[:], info.Size()-blobFootLen); err != nil && err != io.EOF {
+	if _, err := f.ReadAt(b[:], info.Size()-blobFootLen); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	sum := crc32.Checksum(b[4:], castagnoli)

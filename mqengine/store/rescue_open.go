@@ -129,7 +129,7 @@ func (v *view) damagedLogs() ([]logCut, error) {
 // wholePart reads a log to its end, or to where it cannot be read.
 func wholePart(log wal.LogicalLog) (size int64, err error) {
 	r := log.OpenForRead()
-	defer r.Close() // only read
+	defer func() { _ = r.Close() }() // only read
 	for {
 		_, offset, err := r.NextRecord()
 		if err != nil {
