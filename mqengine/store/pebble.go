@@ -320,7 +320,7 @@ func (p *Pebble) Close() error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		p.space.reclaiming.Wait()
+		p.endReclaim()
 		ended <- p.closeDB()
 	}()
 	timer := time.NewTimer(closeWait)

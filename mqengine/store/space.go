@@ -11,8 +11,6 @@ const (
 	// spaceMaxAge and spaceStep bound how old an answer of Space may be: in time, and in bytes written since.
 	spaceMaxAge = 250 * time.Millisecond
 	spaceStep   = 4 << 20
-	// reclaimMargin is what has to be free beside the tables that a reclaim writes.
-	reclaimMargin = 4 << 20
 )
 
 // space is what a Pebble knows of its disk.
@@ -24,9 +22,7 @@ type space struct {
 	// the log and not in tables yet: to flush them takes as much again, before the log goes.
 	unseen, unflushed atomic.Int64
 	written           atomic.Int64 // in all
-	reclaimed         int64        // written at the last reclaim
-	busy              atomic.Bool  // a reclaim is under way
-	reclaiming        sync.WaitGroup
+	reclaims
 }
 
 // wrote counts what Apply wrote.
@@ -71,38 +67,9 @@ func (p *Pebble) Space() error {
 		s.is = fmt.Errorf("store %s: free space: %w", p.dir, err)
 	case usage.AvailBytes < keep:
 		s.is = fmt.Errorf("%w: %d bytes free under %s, %d are kept", ErrLowSpace, usage.AvailBytes, p.dir, keep)
-		fallthrough
+		p.reclaim(usage.AvailBytes, true)
 	case usage.AvailBytes < keep+uint64(p.opt.Reserve): // before puts have to be refused
-		if usage.AvailBytes > unflushed+reclaimMargin {
-			p.reclaim()
-		}
+		p.reclaim(usage.AvailBytes, false)
 	}
 	return s.is
-}
-
-// reclaim, under the lock, has the newest table written out. What was deleted frees its place only
-// then, and when puts are refused little else would ever fill the table.
-func (p *Pebble) reclaim() {
-	written := p.space.written.Load()
-	if written == p.space.reclaimed || p.failure.get() != nil || p.space.busy.Swap(true) {
-		return
-	}
-	p.space.reclaimed = written
-	p.space.reclaiming.Go(func() {
-		defer p.space.busy.Store(false)
-		defer func() {
-			if r := recover(); r != nil {
-				_ = p.failure.set(fmt.Errorf("database panicked: %v", r))
-			}
-		}()
-		flushed, err := p.db.AsyncFlush()
-		if err != nil {
-			_ = p.failure.set(err)
-			return
-		}
-		select {
-		case <-flushed:
-		case <-p.failure.done:
-		}
-	})
 }

@@ -35,11 +35,14 @@ func (d *smallDisk) GetDiskUsage(dir string) (vfs.DiskUsage, error) {
 }
 
 // putBodies writes bodies that cannot be compressed until the store is low or
-// there are most of them, and gives their number.
-func putBodies(t *testing.T, s store.Store, first store.BodyID, most int) (n int) {
+// there are most of them, and gives their number and the answer of Space.
+func putBodies(t *testing.T, s store.Store, first store.BodyID, most int) (n int, low error) {
 	t.Helper()
 	r := rand.NewChaCha8([32]byte{1})
-	for ; n < most && s.Space() == nil; n++ {
+	for ; n < most; n++ {
+		if low = s.Space(); low != nil {
+			return n, low
+		}
 		body := make([]byte, 64<<10)
 		r.Read(body)
 		var u store.Unit
@@ -52,7 +55,7 @@ func putBodies(t *testing.T, s store.Store, first store.BodyID, most int) (n int
 			t.Fatal(err)
 		}
 	}
-	return n
+	return n, nil
 }
 
 func deleteBodies(t *testing.T, s store.Store, first store.BodyID, n int) {
@@ -84,15 +87,15 @@ func TestPebble_DiskFillsUp_SpaceSaysSoInTimeAndAgainWhenItIsFree(t *testing.T) 
 	}
 	first := store.BodyID(1)
 	for round := range 3 {
-		n := putBodies(t, s, first, 1000)
+		n, low := putBodies(t, s, first, 1000)
 		usage, err := disk.GetDiskUsage("qm")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Space(); !errors.Is(err, store.ErrLowSpace) {
-			t.Fatalf("round %d: after %d bodies with %d bytes free: %v, want ErrLowSpace", round, n, usage.AvailBytes, err)
+		if !errors.Is(low, store.ErrLowSpace) {
+			t.Fatalf("round %d: after %d bodies with %d bytes free: %v, want ErrLowSpace", round, n, usage.AvailBytes, low)
 		}
-		if n < 200 {
+		if round == 0 && n < 200 {
 			t.Errorf("round %d: only %d bodies of 64 KiB fit on a disk of 64 MiB", round, n)
 		}
 		if usage.AvailBytes < reserve-8<<20 {
