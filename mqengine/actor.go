@@ -144,12 +144,20 @@ func (a *actor) take(t *turn, work func(*qmgr.Effects)) {
 	a.committer.Submit(&t.fx.Unit, t.done)
 }
 
+// fault is a panic of the machine. The stack is for the error log; everybody else is told in one line.
+type fault struct {
+	what  any
+	stack []byte
+}
+
+func (f *fault) Error() string { return fmt.Sprintf("fault in the queue manager: %v", f.what) }
+
 // try turns a panic of the machine into the end of this queue manager: other
 // work of the process must not die of a fault in here.
 func (a *actor) try(t *turn, work func(*qmgr.Effects)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("fault in the queue manager: %v\n%s", r, debug.Stack())
+			err = &fault{r, debug.Stack()}
 		}
 	}()
 	work(&t.fx)

@@ -226,6 +226,9 @@ func (q *QueueManager) supervise() {
 	defer close(q.done)
 	if q.endCause != nil {
 		q.say("AMQ6209E", "The queue manager ends: %v", q.endCause)
+		if f := (*fault)(nil); errors.As(q.endCause, &f) {
+			q.say("AMQ6118E", "Internal error: %v: %s", f.what, f.stack)
+		}
 		q.err = fmt.Errorf("queue manager %s: %w", q.name, q.endCause)
 	}
 	q.mailbox.close()

@@ -1,6 +1,7 @@
 package mqengine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,36 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/qmgr"
 	"github.com/situationd/situationd/mqengine/store"
 )
+
+// A folder that was copied or renamed does not start under another name.
+func TestStart_FolderOfAnother_Refused(t *testing.T) {
+	t.Parallel()
+	data := dataFolder(t)
+	q, folder := startFolder(t, data)
+	if err := q.Stop(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	other, err := Folder(data, "QM2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(folder, other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(testContext(t), Options{Name: "QM2", Folder: other}); err == nil || !strings.Contains(err.Error(), "these are the data of queue manager QM1, not of QM2") {
+		t.Errorf("start gives %v", err)
+	}
+	if err := os.Rename(other, folder); err != nil {
+		t.Fatal(err)
+	}
+	restartFolder(t, folder)
+}
 
 // Bodies beyond the budget are read back from the store, before and after a
 // restart, also when one turn deletes what it answers.
@@ -192,7 +219,10 @@ func TestQueueManager_Stop_Restart(t *testing.T) {
 func TestActor_Panic_EndsAlone(t *testing.T) {
 	t.Parallel()
 	s := foundMemory(t)
-	q, err := assemble(testContext(t), Options{Name: "QM1", Store: s, Network: nowhere{}}.withDefaults())
+	var console bytes.Buffer
+	q, err := assemble(testContext(t), Options{
+		Name: "QM1", Store: s, Network: nowhere{}, Logger: hclog.New(&hclog.LoggerOptions{Output: &console}),
+	}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,8 +234,11 @@ func TestActor_Panic_EndsAlone(t *testing.T) {
 		panic("a fault")
 	})
 	<-q.Done()
-	if err := q.Err(); err == nil || !strings.Contains(err.Error(), "fault in the queue manager: a fault") {
-		t.Errorf("Err is %v", err)
+	if err := q.Err(); err == nil || !strings.HasSuffix(err.Error(), "fault in the queue manager: a fault") {
+		t.Errorf("Err is %v, want one line", err)
+	}
+	if text := console.String(); !strings.Contains(text, "id=AMQ6118E") || !strings.Contains(text, "queuemanager_test.go") {
+		t.Errorf("the log does not say where the fault is: %s", text)
 	}
 	c := counting{}
 	if _, err := s.Reopen().Load(&c); err != nil || c.half {

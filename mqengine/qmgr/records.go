@@ -98,6 +98,10 @@ func (m *Machine) restoreObject(value []byte) error {
 	}
 	switch {
 	case o.Kind() == object.QMgr:
+		if o.Name != m.name {
+			// A folder that was copied or renamed: two queue managers of one QMID would take each other's messages.
+			return fmt.Errorf("these are the data of queue manager %s, not of %s", o.Name, m.name)
+		}
 		m.setQMgr(o)
 	case o.Kind().IsQueue():
 		if number == 0 || m.catalog.queues[o.Name] != nil || m.catalog.byNumber[uint32(number)] != nil {

@@ -87,7 +87,7 @@ func TestKeyboard_FolderThatCannotBeWritten_OneLine(t *testing.T) {
 			}
 			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
 		}
-		refused(t, proctest.Do(t, cmd, ""), 1, "QM1", "permission denied")
+		refused(t, proctest.Do(t, cmd, ""), 5, "QM1", "permission denied")
 	}
 	file := filepath.Join(filepath.Dir(data), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
