@@ -10,7 +10,7 @@ import (
 )
 
 // TestArticle runs the article's test with the program's own actions: all levers
-// side by side on six queues, in every combination of who holds the queue
+// side by side on seven queues, in every combination of who holds the queue
 // manager, whose reader dies and what things are called.
 func TestArticle(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestArticle(t *testing.T) {
 
 // articleQueues are the queues by the variables that name them, one for each way
 // to take an instance out of the balancing.
-var articleQueues = []string{"QART", "QRANK", "QPRTY", "QAVP", "QAVR", "QAVY"}
+var articleQueues = []string{"QART", "QRANK", "QPRTY", "QAVP", "QAVR", "QAVY", "QEXEC"}
 
 func plainNames() map[string]string {
 	names := map[string]string{"CLUSTER": "C1", "CH1": "TO.QM1", "CH2": "TO.QM2", "CH3": "TO.QM3"}

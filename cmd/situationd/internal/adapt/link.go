@@ -31,6 +31,8 @@ type Link struct {
 	up     func()
 
 	changes chan struct{}
+	tried   chan struct{} // closed when the first try to connect has ended
+	first   sync.Once
 
 	mu        sync.Mutex
 	conn      mqengine.Conn
@@ -52,18 +54,23 @@ type LinkOptions struct {
 
 // NewLink makes a Link.
 func NewLink(o LinkOptions) *Link {
-	return &Link{dial: o.Dial, retry: o.Retry, logger: o.Logger, up: o.Up, changes: make(chan struct{}, 1)}
+	return &Link{dial: o.Dial, retry: o.Retry, logger: o.Logger, up: o.Up, changes: make(chan struct{}, 1), tried: make(chan struct{})}
 }
 
 // Changes tells, merged, that something changed at the queue manager: readers,
 // attributes, depth events, instances elsewhere, or that it was connected.
 func (l *Link) Changes() <-chan struct{} { return l.changes }
 
+// Tried is closed when the first try to connect has ended, well or not: before
+// that nothing can be said of the queue manager, not even that it does not answer.
+func (l *Link) Tried() <-chan struct{} { return l.tried }
+
 // Run keeps the connection until ctx ends, and then gives it back.
 func (l *Link) Run(ctx context.Context) {
 	defer l.close(ctx)
 	for ctx.Err() == nil {
 		conn, lost, err := l.acquire(ctx)
+		l.first.Do(func() { close(l.tried) })
 		if err != nil {
 			if !wait(ctx, l.retry()) {
 				return

@@ -240,7 +240,13 @@ func (a *App) Run(ctx context.Context) error {
 	part("connection", func(ctx context.Context) error { a.link.Run(ctx); return nil })
 	part("grace", func(ctx context.Context) error { a.grace.run(ctx); return nil })
 	part("actions", a.engine.Run)
-	part("situations", a.runner.Run)
+	part("situations", func(ctx context.Context) error {
+		select {
+		case <-a.link.Tried():
+		case <-ctx.Done():
+		}
+		return a.runner.Run(ctx)
+	})
 	part("files", func(ctx context.Context) error { a.poll(ctx); return nil })
 	part("socket", func(ctx context.Context) error {
 		return httpapi.ServeSocket(ctx, a.socket, a, a.metrics, a.logger.Named("http"))
