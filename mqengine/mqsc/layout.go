@@ -3,6 +3,7 @@ package mqsc
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/situationd/situationd/mqengine/object"
 )
@@ -19,7 +20,7 @@ const (
 func (r Response) AppendText(b []byte) []byte {
 	b = append(b, r.ID...)
 	b = append(b, ": "...)
-	b = append(b, r.Text...)
+	b = append(b, printable(r.Text, '\n')...)
 	b = append(b, '\n')
 	left := "" // a cell that waits for its neighbour
 	alone := func(cell string) {
@@ -80,6 +81,7 @@ func (f Field) cells() []string {
 	if f.Bare {
 		return []string{f.Key}
 	}
+	f.Values = printables(f.Values)
 	if len(f.Values) > 1 && isList(f.Key) {
 		out := []string{f.Key + "(" + f.Values[0]}
 		for _, v := range f.Values[1:] {
@@ -89,6 +91,32 @@ func (f Field) cells() []string {
 		return out
 	}
 	return []string{f.Key + "(" + f.joined() + ")"}
+}
+
+// printable puts a full stop, as MQ does, in the place of what cannot be shown:
+// an application says what it is called, and a terminal would obey it.
+// The text of a reply has lines of its own.
+func printable(text string, keep rune) string {
+	return strings.Map(func(r rune) rune {
+		if r == keep {
+			return r
+		}
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+			return '.'
+		}
+		return r
+	}, text)
+}
+
+// printables is printable for a list, which it leaves as it is if it can.
+func printables(list []string) []string {
+	for i, s := range list {
+		if p := printable(s, ' '); p != s {
+			list = slices.Clone(list)
+			list[i] = p
+		}
+	}
+	return list
 }
 
 // joined is what stands in the brackets: a blank for nothing, both halves of a pair.

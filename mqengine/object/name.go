@@ -21,6 +21,15 @@ func CheckChannelName(name string) error { return checkName(name, MaxChannelName
 // CheckName checks the name of an object of kind k.
 func CheckName(k Kind, name string) error { return checkName(name, k.MaxNameLen()) }
 
+// CheckQMID checks an identifier that somebody says is a queue manager's: the
+// characters of names and the dashes of dates, at most 48.
+func CheckQMID(id string) error {
+	if err := checkName(strings.ReplaceAll(id, "-", "_"), MaxName); err != nil {
+		return fmt.Errorf("QMID: %w", err)
+	}
+	return nil
+}
+
 func checkName(name string, longest int) error {
 	if name == "" {
 		return fmt.Errorf("the name is blank: 1 to %d characters are needed", longest)

@@ -233,6 +233,20 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestCheckQMID(t *testing.T) {
+	now := time.Date(2026, 11, 30, 4, 57, 10, 0, time.UTC)
+	for _, name := range []string{"A", "a/b%c.d_e", strings.Repeat("X", 48)} {
+		if err := CheckQMID(QMID(name, now)); err != nil {
+			t.Errorf("the QMID of %s: %v", name, err)
+		}
+	}
+	for _, id := range []string{"", "A|B", "A B", "A\x1b", "A\xff", strings.Repeat("X", 49)} {
+		if CheckQMID(id) == nil {
+			t.Errorf("%q is a QMID", id)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	type set map[string]string
 	for _, tt := range []struct {

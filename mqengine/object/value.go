@@ -127,7 +127,7 @@ func (a *Attr) parse(words []string) (value, error) {
 	return value{s: word}, nil
 }
 
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
 
 func (a *Attr) parseInt(word string) (int, error) {
 	for _, w := range a.Words {

@@ -102,7 +102,7 @@ func (m *Machine) welcome(f *channel.Frame) (*object.Object, string) {
 		return nil, fmt.Sprintf("a channel of type '%.20s' does not send", f.Type)
 	case f.Version < 1:
 		return nil, fmt.Sprintf("version %d of the protocol is not known", f.Version)
-	case f.QMID == "" || len(f.QMID) > object.MaxName || object.CheckQueueName(f.QMgr) != nil:
+	case object.CheckQMID(f.QMID) != nil || object.CheckQueueName(f.QMgr) != nil:
 		return nil, "the partner does not say properly who it is"
 	case f.QMID == m.qmid:
 		return nil, "the partner is this queue manager"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/situationd/situationd/mqengine/internal/wire"
+	"github.com/situationd/situationd/mqengine/object"
 )
 
 // Op is what a command between repositories asks.
@@ -112,13 +113,17 @@ func Decode(b []byte, now time.Time) (*Command, error) {
 	if r.Err() == nil && (c.Op < OpPublish || c.Op > OpRequest) {
 		return nil, fmt.Errorf("repository: command %d is unknown", c.Op)
 	}
-	if c.Cluster == "" || c.FromQMID == "" || len(c.Cluster) > maxName || len(c.FromQMID) > maxName || len(c.FromQMgr) > maxName {
-		return nil, fmt.Errorf("repository: command without a proper cluster or sender")
+	if r.Err() == nil {
+		for _, err := range []error{object.CheckQueueName(c.Cluster), object.CheckQMID(c.FromQMID), object.CheckQueueName(c.FromQMgr)} {
+			if err != nil {
+				return nil, fmt.Errorf("repository: command: %w", err)
+			}
+		}
 	}
 	for range r.Count(1) {
 		n := r.Bytes()
-		if len(n) == 0 || len(n) > maxName {
-			return nil, fmt.Errorf("repository: name of %d bytes", len(n))
+		if err := object.CheckQueueName(string(n)); err != nil {
+			return nil, fmt.Errorf("repository: command: %w", err)
 		}
 		c.Names = append(c.Names, string(n))
 	}

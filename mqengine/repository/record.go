@@ -2,7 +2,6 @@ package repository
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -147,8 +146,8 @@ func (r *Record) finish(attrs []byte) error {
 	if r.Kind != QueueRecord && r.Kind != QMgrRecord {
 		return fmt.Errorf("repository: record of kind %d", r.Kind)
 	}
-	if slices.Contains([]string{r.Cluster, r.QMID, r.QMgr, r.Name}, "") {
-		return fmt.Errorf("repository: record without a name")
+	if err := r.checkNames(); err != nil {
+		return fmt.Errorf("repository: record: %w", err)
 	}
 	if r.Deleted {
 		return nil
@@ -161,8 +160,28 @@ func (r *Record) finish(attrs []byte) error {
 	if r.Kind == QMgrRecord && k != object.ClusRcvr || r.Kind == QueueRecord && k != object.QLocal && k != object.QAlias && k != object.QRemote {
 		return fmt.Errorf("repository: %s %s cannot be a %s", r.QMgr, r.Name, k)
 	}
+	if k == object.ClusRcvr && o.Str("CONNAME") == "" {
+		return fmt.Errorf("repository: %s %s has no CONNAME", r.QMgr, r.Name)
+	}
 	o.Name = r.Name
 	r.Object = o
+	return nil
+}
+
+// checkNames looks at the names that others say: they are shown to people, are
+// parts of keys in the store, and route messages.
+func (r *Record) checkNames() error {
+	kind := object.QLocal
+	if r.Kind == QMgrRecord {
+		kind = object.ClusRcvr
+	}
+	for _, err := range []error{
+		object.CheckQueueName(r.Cluster), object.CheckQMID(r.QMID), object.CheckQueueName(r.QMgr), object.CheckName(kind, r.Name),
+	} {
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
