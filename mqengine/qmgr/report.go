@@ -43,13 +43,13 @@ func (m *Machine) report(now time.Time, fx *Effects, msg *message, kind, feedbac
 			rep.expiresAt = msg.expiresAt
 		}
 	}
-	rep.takeData(m, fx, msg, kind)
+	m.takeData(fx, rep, msg, kind)
 	m.putLater(made{msg: rep, q: md.ReplyToQ, qmgr: md.ReplyToQMgr, letter: true})
 }
 
 // takeData copies into a report as much of the message as was asked for. The
 // option's second bit asks for some, the third for everything.
-func (rep *message) takeData(m *Machine, fx *Effects, msg *message, kind int32) {
+func (m *Machine) takeData(fx *Effects, rep, msg *message, kind int32) {
 	limit := 0
 	switch {
 	case msg.md.Report&(kind<<2) != 0:

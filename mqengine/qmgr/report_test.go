@@ -65,7 +65,7 @@ func TestConfirmations(t *testing.T) {
 // TestReportsWithData: the first hundred bytes, or all; what was got is gone, the report keeps its copy.
 func TestReportsWithData(t *testing.T) {
 	t.Parallel()
-	r, c, h, reply := reportRig(t)
+	r, c, h, _ := reportRig(t)
 	long := strings.Repeat("x", 150)
 	id, correl := mqi.MsgId{1}, mqi.MsgId{2}
 	ids := func(p *PutReq) { p.MD.MsgId, p.MD.CorrelId = id, correl }
@@ -74,7 +74,7 @@ func TestReportsWithData(t *testing.T) {
 	check(t, "got", r.drain(c, h), long+" "+long)
 	r.crash()
 	c = r.connect(1, "app")
-	reply = r.open(c, "REPLY", in)
+	reply := r.open(c, "REPLY", in)
 	got, md := r.nextReport(c, reply)
 	check(t, "some", got, "4 260 "+long[:100])
 	check(t, "ids passed", md.MsgId == id && md.CorrelId == correl, true)

@@ -28,7 +28,7 @@ func selectionOf(text string) (*sel.Selector, mqi.Reason) {
 	return s, mqi.MQRC_NONE
 }
 
-// Property implements selectorector.Source.
+// Property implements selector.Source.
 func (msg *message) Property(name string) sel.Value {
 	if field, ok := strings.CutPrefix(name, mqmdPrefix); ok {
 		return msg.field(field)
