@@ -45,7 +45,7 @@ rabbitmq() {
   local d=$work/q$1; mkdir "$d"; printf '[].\n' >"$d/plugins"
   RABBITMQ_NODENAME=bench@localhost RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_NODE_PORT=15672 RABBITMQ_DIST_PORT=35672 \
     RABBITMQ_MNESIA_BASE=$d/mnesia RABBITMQ_LOG_BASE=$d/log RABBITMQ_ENABLED_PLUGINS_FILE=$d/plugins ERL_EPMD_ADDRESS=127.0.0.1 \
-    HOME=$d /usr/lib/rabbitmq/bin/rabbitmq-server >/dev/null 2>&1 & local pid=$!
+    HOME=$d ERL_CRASH_DUMP=$d/dump /usr/lib/rabbitmq/bin/rabbitmq-server >/dev/null 2>&1 & local pid=$!
   ready port 15672; put -url amqp://guest:guest@127.0.0.1:15672/ rabbitmq
   end "$pid"; pkill -f bench@localhost 2>/dev/null || true
   for _ in $(seq 300); do pgrep -f 'beam.*bench@localhost' >/dev/null || break; sleep 0.1; done; rm -rf "$d"
