@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -65,7 +66,7 @@ func rabbitPut(ctx context.Context, o options, _ int) ([]time.Duration, error) {
 		return nil, fmt.Errorf("rabbitmq: confirm: %w", err)
 	}
 	body := make([]byte, o.size)
-	return windowed(ctx, o, func() error {
+	put := func() error {
 		confirm, err := ch.PublishWithDeferredConfirmWithContext(background, "", o.queue, false, false,
 			amqp.Publishing{DeliveryMode: amqp.Persistent, Body: body})
 		if err != nil {
@@ -73,8 +74,17 @@ func rabbitPut(ctx context.Context, o options, _ int) ([]time.Duration, error) {
 		}
 		ok, err := confirm.WaitContext(background)
 		if err == nil && !ok {
-			err = fmt.Errorf("rabbitmq: not confirmed")
+			err = errNotConfirmed
 		}
 		return err
-	})
+	}
+	// A quorum queue refuses while it elects its leader: that is before the measurement.
+	for err = put(); errors.Is(err, errNotConfirmed) && ctx.Err() == nil; err = put() {
+	}
+	if err != nil {
+		return nil, err
+	}
+	return windowed(ctx, o, put)
 }
+
+var errNotConfirmed = errors.New("rabbitmq: not confirmed")

@@ -2,7 +2,8 @@
 # Reaction: last close of a reader on QM2 -> QM1 no longer routes there. Three
 # queue managers as processes, a daemon with on_change beside QM2.
 #
-#   bench/reaction.sh [ROUNDS]
+#   bench/reaction.sh [ROUNDS]                      with on_change
+#   ON_CHANGE=false EVERY=200ms PACE=3s bench/reaction.sh [ROUNDS]   sampled
 set -euo pipefail
 cd "$(dirname "$0")"
 work=$(mktemp -d "${BENCH_DIR:-/tmp}/bench.XXXXXX"); data=$work/d
@@ -35,4 +36,4 @@ startup_grace: 1s
 limits: {budget: 100000}
 R
 "$work/situationd" run --config "$work/situationd.yaml" >"$work/run.out" 2>&1 &
-"$work/bench" -socket "$data/qmgrs/QM2" -remote "$data/qmgrs/QM1" -count "${1:-300}" -pace "${PACE:-300ms}" reaction || { tail -5 "$work"/*.out; exit 1; }
+"$work/bench" -socket "$data/qmgrs/QM2" -remote "$data/qmgrs/QM1" -count "${1:-60}" -pace "${PACE:-1500ms}" reaction || { tail -5 "$work"/*.out; exit 1; }
