@@ -176,6 +176,24 @@ func TestQueueManagerCutsSegments(t *testing.T) {
 	check(t, "nothing is left", fmt.Sprint(headers, bodies, len(r.bodies)), "0 0 0")
 }
 
+// TestSegmentsAreAUnitOfWork: MAXUMSGS bounds the segments of one message, also
+// those of a put outside a unit of work.
+func TestSegmentsAreAUnitOfWork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.define("DEFINE QLOCAL(Q) MAXMSGL(16)", "ALTER QMGR MAXUMSGS(2)")
+	c := r.connect(1, "app")
+	h := r.open(c, "Q", inOut)
+	may := flagged(mqi.MQMF_SEGMENTATION_ALLOWED)
+	long := strings.Repeat("0123456789abcdef", 3)
+	for what, unit := range map[string]func(*PutReq){"outside": func(*PutReq) {}, "inside": inUnit} {
+		check(t, what+" a unit", r.call(c, r.putReq(h, long, may, unit)).Reason, mqi.MQRC_SYNCPOINT_LIMIT_REACHED)
+	}
+	check(t, "nothing is left of it", r.counts("Q"), "0/0")
+	r.put(c, h, long[:32], may)
+	check(t, "two", r.counts("Q"), "2/0")
+}
+
 // TestOrderIsKept: puts and gets in logical order notice when a group is left.
 func TestOrderIsKept(t *testing.T) {
 	t.Parallel()

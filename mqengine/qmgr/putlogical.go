@@ -95,6 +95,11 @@ func (m *Machine) putSegments(now time.Time, fx *Effects, unit *unitOfWork, q *q
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
 	}
 	n := (msg.body.Len + size - 1) / size
+	// Without a unit of work the segments make one of their own: they appear together.
+	own := unitOfWork{}
+	if unit == nil {
+		unit = &own
+	}
 	probe := *msg
 	probe.body.Len = size
 	switch reason := m.admits(q, &probe); {
@@ -102,13 +107,8 @@ func (m *Machine) putSegments(now time.Time, fx *Effects, unit *unitOfWork, q *q
 		return reason
 	case q.depth+n > q.attr.maxDepth:
 		return mqi.MQRC_Q_FULL
-	case unit != nil && len(unit.entries)+n > m.limits.maxUncommitted:
+	case len(unit.entries)+n > m.limits.maxUncommitted:
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
-	}
-	// Without a unit of work the segments make one of their own: they appear together.
-	own := unitOfWork{}
-	if unit == nil {
-		unit = &own
 	}
 	last := msg.md.MsgFlags&mqi.MQMF_LAST_SEGMENT != 0 || msg.md.MsgFlags&mqi.MQMF_SEGMENT == 0
 	if msg.md.GroupId.IsZero() {
