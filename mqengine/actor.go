@@ -105,7 +105,7 @@ func (a *actor) arm(timer *time.Timer, ticked bool) {
 }
 
 func (a *actor) step(fx *qmgr.Effects) {
-	now := time.Now()
+	now := a.clock.now()
 	a.space.tell(now, a.machine, fx)
 	for i := range a.items {
 		it := &a.items[i]

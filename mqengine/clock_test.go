@@ -4,6 +4,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/qmgr"
 )
 
 func TestClock_SystemClockIsSet_NeverGoesBackAndAgreesAgain(t *testing.T) {
@@ -51,4 +54,35 @@ func TestClock_Reads_WithTheSystem(t *testing.T) {
 			t.Errorf("until two minutes after the start: %v, want a minute", got)
 		}
 	})
+}
+
+// While the system's clock is behind, events and deadlines have one time: a
+// deadline that an event sets by the system's clock would be over at once.
+func TestActor_SystemClockIsBehind_EventsHaveTheClocksTime(t *testing.T) {
+	t.Parallel()
+	s := foundMemory(t)
+	var numbers bodyNumbers
+	m := qmgr.New(qmgr.Config{Name: "QM1", StartTime: time.Now(), NewBody: numbers.next})
+	if _, err := s.Load(restorer{m}); err != nil {
+		t.Fatal(err)
+	}
+	a := newActor(m, newMailbox(), s, 1<<20)
+	var fx qmgr.Effects
+	m.Start(time.Now(), &fx)
+	ahead := time.Now().Add(time.Hour)
+	a.clock.shown = ahead
+	od := mqi.OD{ObjectName: "SYSTEM.DEFAULT.LOCAL.QUEUE"}
+	a.items = []item{
+		{event: qmgr.Connect{Conn: 1, Appl: qmgr.Appl{Tag: "test"}}},
+		{event: qmgr.Call{Conn: 1, Tag: 1, Request: qmgr.PutReq{OD: od, MD: mqi.NewMD()}}},
+	}
+	fx.Reset()
+	a.step(&fx)
+	if len(fx.Replies) != 1 {
+		t.Fatalf("%d replies", len(fx.Replies))
+	}
+	put, ok := fx.Replies[0].Result.(qmgr.PutResult)
+	if !ok || put.PutDateTime < ahead.UnixMilli() {
+		t.Errorf("put %+v, %v: the clock had shown %d before", put, fx.Replies[0].Reason, ahead.UnixMilli())
+	}
 }
