@@ -124,18 +124,26 @@ func lossesOf(found *store.Findings, s *qmgr.Salvage, remade []string) *Losses {
 	return l
 }
 
-// gap says what may lie in a range that cannot be read.
+// gap says what may lie in a range that cannot be read. A blank end is that of
+// the whole space.
 func (l *Losses) gap(g store.Gap) string {
 	if g.Space == store.SpaceRecord {
+		if len(g.Last) == 0 {
+			return fmt.Sprintf("definitions and states from %q on", g.First)
+		}
 		return fmt.Sprintf("definitions and states from %q up to %q", g.First, g.Last)
 	}
 	from, first := g.Position(g.First)
 	to, last := g.Position(g.Last)
-	if from == to {
-		return fmt.Sprintf("the messages of %s from position %d up to %d", l.salvage.Queue(from), first, last)
-	}
-	if len(g.Last) == 0 {
+	switch {
+	case len(g.First)+len(g.Last) == 0:
+		return "the messages of all queues"
+	case len(g.First) == 0:
+		return fmt.Sprintf("the messages of all queues up to position %d of %s", last, l.salvage.Queue(to))
+	case len(g.Last) == 0:
 		return fmt.Sprintf("the messages of %s from position %d on, and of all queues of higher number", l.salvage.Queue(from), first)
+	case from == to:
+		return fmt.Sprintf("the messages of %s from position %d up to %d", l.salvage.Queue(from), first, last)
 	}
 	return fmt.Sprintf("the messages of %s from position %d on, up to position %d of %s", l.salvage.Queue(from), first, last, l.salvage.Queue(to))
 }

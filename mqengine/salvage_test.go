@@ -1,6 +1,7 @@
 package mqengine
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/mqengine/store"
 )
 
 // stocked is a queue manager with messages in tables and blobs, ended in order.
@@ -108,6 +111,32 @@ func TestSalvage_BodiesLost_ReportedAndTheRestIsThere(t *testing.T) {
 	}
 	put(t, c, h, "new", 0)
 	wantGet(t, c, h, "new", 0)
+}
+
+// A range that cannot be read is told as what lies in it, also where it has no end.
+func TestLosses_Gaps_SayWhatLiesInThem(t *testing.T) {
+	t.Parallel()
+	key := func(queue uint32, seq uint64) []byte {
+		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, queue), seq)
+	}
+	const one, two = "the queue of number 1, whose definition is lost", "the queue of number 2, whose definition is lost"
+	for _, test := range []struct {
+		gap  store.Gap
+		want string
+	}{
+		{store.Gap{Space: store.SpaceRecord, First: []byte("a"), Last: []byte("b")}, `definitions and states from "a" up to "b"`},
+		{store.Gap{Space: store.SpaceRecord, First: []byte("a")}, `definitions and states from "a" on`},
+		{store.Gap{Space: store.SpaceMessage}, "the messages of all queues"},
+		{store.Gap{Space: store.SpaceMessage, Last: key(1, 5)}, "the messages of all queues up to position 5 of " + one},
+		{store.Gap{Space: store.SpaceMessage, First: key(1, 5)}, "the messages of " + one + " from position 5 on, and of all queues of higher number"},
+		{store.Gap{Space: store.SpaceMessage, First: key(1, 5), Last: key(1, 7)}, "the messages of " + one + " from position 5 up to 7"},
+		{store.Gap{Space: store.SpaceMessage, First: key(1, 5), Last: key(2, 7)}, "the messages of " + one + " from position 5 on, up to position 7 of " + two},
+	} {
+		l := lossesOf(&store.Findings{Gaps: []store.Gap{test.gap}}, qmgr.NewSalvage(), nil)
+		if want := "lost: " + test.want; l.Whole || l.Lines[0] != want {
+			t.Errorf("got %q, want %q", l.Lines[0], want)
+		}
+	}
 }
 
 // Files that are cut or gone stop the start with one line that says damaged.
