@@ -203,7 +203,7 @@ func (s *Sender) NextDeadline() time.Time {
 		at = earliest(at, s.lastOut.Add(s.hb))
 		at = earliest(at, s.lastIn.Add(silence(s.hb)))
 	}
-	if s.p.DiscInt > 0 && len(s.open) == 0 {
+	if s.p.DiscInt > 0 && len(s.open) == 0 && s.holdUntil.IsZero() {
 		at = earliest(at, s.lastMsg.Add(time.Duration(s.p.DiscInt)*time.Second))
 	}
 	return at

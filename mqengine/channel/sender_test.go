@@ -61,6 +61,24 @@ func TestTriggerAndDisconnect(t *testing.T) {
 	w.exactlyOnce()
 }
 
+// TestHeldBatchOutlivesDisconnectInterval: while BATCHINT holds a batch, DISCINT
+// is no deadline. One that has passed and has no effect would be ticked without end.
+func TestHeldBatchOutlivesDisconnectInterval(t *testing.T) {
+	w := connected(t, func(p *SenderParams, _ *ReceiverParams) { p.DiscInt, p.HBInt, p.BatchInt = 10, 0, 60_000 })
+	w.putOne()
+	w.settle()
+	w.pass(11 * time.Second)
+	w.want(mqi.MQCHS_RUNNING)
+	if left := w.sender.NextDeadline().Sub(w.now); left != 49*time.Second {
+		t.Fatalf("the next deadline is in %v", left)
+	}
+	w.pass(49 * time.Second)
+	w.settle()
+	w.exactlyOnce()
+	w.pass(10 * time.Second)
+	w.want(mqi.MQCHS_INACTIVE)
+}
+
 func TestHeartbeats(t *testing.T) {
 	w := connected(t, func(p *SenderParams, rp *ReceiverParams) { p.HBInt, rp.HBInt, p.DiscInt = 5, 10, 0 })
 	w.putOne()
