@@ -288,6 +288,43 @@ func TestSenderReceiver(t *testing.T) {
 	}
 }
 
+// TestSenderFollowsItsTransmissionQueue: an SDR that starts takes from the queue
+// that XMITQ names then, also from one that was defined again.
+func TestSenderFollowsItsTransmissionQueue(t *testing.T) {
+	w := newClusterNet(t)
+	a, b := w.add("A"), w.add("B")
+	a.ok("DEFINE QLOCAL(X1) USAGE(XMITQ)", "DEFINE QLOCAL(X2) USAGE(XMITQ)",
+		"DEFINE CHANNEL(A.B) CHLTYPE(SDR) CONNAME('"+conname(b.addr)+"') XMITQ(X1)",
+		"DEFINE QREMOTE(R1) RNAME(Q) RQMNAME(B) XMITQ(X1)", "DEFINE QREMOTE(R2) RNAME(Q) RQMNAME(B) XMITQ(X2)")
+	b.ok("DEFINE QLOCAL(Q)", "DEFINE CHANNEL(A.B) CHLTYPE(RCVR)")
+	put := func(remote string) {
+		t.Helper()
+		h, reason := a.open(remote, mqi.MQOO_OUTPUT)
+		if reason != mqi.MQRC_NONE {
+			t.Fatal(reason)
+		}
+		a.put(h, "over "+remote, true)
+		a.call(CloseReq{Handle: h})
+		w.settle()
+	}
+	a.ok("START CHANNEL(A.B)")
+	put("R1")
+	a.ok("ALTER CHANNEL(A.B) CHLTYPE(SDR) XMITQ(X2)")
+	put("R2")
+	if got := b.texts("Q"); !slices.Equal(got, []string{"over R1"}) {
+		t.Errorf("a running channel left its queue: %v", got)
+	}
+	a.ok("STOP CHANNEL(A.B)", "START CHANNEL(A.B)")
+	if got := b.texts("Q"); !slices.Equal(got, []string{"over R1", "over R2"}) {
+		t.Errorf("after ALTER XMITQ and START %v", got)
+	}
+	a.ok("STOP CHANNEL(A.B)", "DELETE QLOCAL(X2)", "DEFINE QLOCAL(X2) USAGE(XMITQ)", "START CHANNEL(A.B)")
+	put("R2")
+	if got := b.texts("Q"); !slices.Equal(got, []string{"over R1", "over R2", "over R2"}) {
+		t.Errorf("after the queue was defined again %v", got)
+	}
+}
+
 func TestPingChannel(t *testing.T) {
 	w, qm1, _, _ := articleNet(t)
 	if res := qm1.mqsc("PING CHANNEL(TO.QM3)"); !res.Failed || res.Responses[0].ID != "AMQ9514E" {

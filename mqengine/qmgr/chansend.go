@@ -49,16 +49,12 @@ func (m *Machine) senderNamed(now time.Time, fx *Effects, name string) *sender {
 		}
 		def, deftype = object.New(object.ClusSdr, name), "CLUSSDRA"
 	}
-	q := m.localQueue(sharedTransmitQ)
-	key := name
-	if def.Kind() == object.Sender {
-		q, key = m.localQueue(def.Str("XMITQ")), ""
-	}
+	q, takes := m.transmitQueue(def)
 	if q == nil {
 		return nil
 	}
 	s := &sender{
-		m: m, name: name, def: def, deftype: deftype, queue: q, backlog: m.backlogOf(q, key),
+		m: m, name: name, def: def, deftype: deftype, queue: q, backlog: m.backlogOf(q, takes),
 		taken: map[uint64]*message{}, forgotten: forgotten,
 	}
 	machine, err := channel.NewSender(m.senderParams(def), s, ch.records["s/"+name])
@@ -75,6 +71,27 @@ func (m *Machine) senderNamed(now time.Time, fx *Effects, name string) *sender {
 	ch.senders[name] = s
 	m.cluster.deadlineKnown = false
 	return s
+}
+
+// transmitQueue is the queue that a channel of this definition takes from, nil
+// if there is none, and the channel's name in the messages that it takes.
+func (m *Machine) transmitQueue(def *object.Object) (q *queue, takes string) {
+	if def.Kind() == object.Sender {
+		return m.localQueue(def.Str("XMITQ")), ""
+	}
+	return m.localQueue(sharedTransmitQ), def.Name
+}
+
+// follow turns to the transmission queue that the definition means now: XMITQ
+// was altered, or the queue deleted and defined again. As in MQ not while the
+// channel has it open, nor while messages of it are in doubt.
+func (s *sender) follow() {
+	if s.linked() || len(s.taken) > 0 {
+		return
+	}
+	if q, takes := s.m.transmitQueue(s.def); q != nil && q != s.queue {
+		s.queue, s.backlog = q, s.m.backlogOf(q, takes)
+	}
 }
 
 // lockInDoubt takes back the messages that the last life had sent.
@@ -195,6 +212,7 @@ func (s *sender) Ready() bool { return s.backlog.ready() }
 
 // runSender steps a sender and carries out what it wants.
 func (m *Machine) runSender(now time.Time, fx *Effects, s *sender, ev channel.Event) {
+	s.follow()
 	s.fx.Reset()
 	s.now, s.out = now, fx
 	before := s.machine.Status()
