@@ -95,6 +95,7 @@ func (m *Machine) resetChannel(now time.Time, fx *Effects, cmd *mqsc.Command) mq
 				m.setRecord(fx, key, wire.AppendUint(nil, seq-1))
 			}
 		}
+		fx.Unit.Sync = true
 		return done("AMQ8023I")
 	}
 	s := m.senderNamed(now, fx, cmd.Name)
@@ -109,6 +110,7 @@ func (m *Machine) resetChannel(now time.Time, fx *Effects, cmd *mqsc.Command) mq
 		return failed("AMQ9507E", cmd.Name)
 	}
 	m.afterSender(now, fx, s, s.machine.Status())
+	fx.Unit.Sync = true
 	return done("AMQ8023I")
 }
 

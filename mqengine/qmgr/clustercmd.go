@@ -63,6 +63,7 @@ func (m *Machine) suspendQMgr(now time.Time, fx *Effects, cmd *mqsc.Command) mqs
 			return failedText("AMQ9419W", "No cluster-receiver channels for cluster '"+c+"': this queue manager is not in it.")
 		}
 	}
+	fx.Unit.Sync = true
 	for _, c := range clusters {
 		m.withRepository(now, fx, func(rx *repository.Effects) { m.cluster.repo.Suspend(now, c, on, rx) })
 		if on && param(cmd, "MODE") == "FORCE" {
@@ -102,6 +103,7 @@ func (m *Machine) refreshCluster(now time.Time, fx *Effects, cmd *mqsc.Command) 
 			return failed("AMQ9406E", c)
 		}
 	}
+	fx.Unit.Sync = true
 	for _, c := range clusters {
 		m.withRepository(now, fx, func(rx *repository.Effects) {
 			m.cluster.repo.Refresh(now, c, param(cmd, "REPOS") == "YES", rx)
@@ -137,5 +139,6 @@ func (m *Machine) resetCluster(now time.Time, fx *Effects, cmd *mqsc.Command) mq
 	if removed == 0 {
 		return failed("AMQ8430E")
 	}
+	fx.Unit.Sync = true
 	return done("AMQ8559I")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/situationd/situationd/mqengine/channel"
 	"github.com/situationd/situationd/mqengine/mqi"
 )
 
@@ -287,4 +288,34 @@ func TestBoundMessagesOfAQueueManagerThatLeft(t *testing.T) {
 		t.Errorf("dead letters %v, still waiting %v", got, qm1.texts(sharedTransmitQ))
 	}
 	_ = qm2
+}
+
+// TestAnsweredCommandsSurvive: what RESET CHANNEL and SUSPEND QMGR were answered
+// to is there after a crash.
+func TestAnsweredCommandsSurvive(t *testing.T) {
+	w, qm1, _, qm3 := articleNet(t)
+	qm1.ok("STOP CHANNEL(TO.QM3) MODE(FORCE)", "RESET CHANNEL(TO.QM3) SEQNUM(100)")
+	qm1.crash()
+	qm1.start()
+	qm1.ok("START CHANNEL(TO.QM3)")
+	w.settle()
+	if got := qm1.show("DISPLAY CHSTATUS(TO.QM3) CURSEQNO STATUS", "CURSEQNO", "STATUS"); got != "99 RUNNING" {
+		t.Errorf("RESET at the sender: %q, log %q", got, qm1.log)
+	}
+	qm3.ok("STOP CHANNEL(TO.QM3) MODE(FORCE)", "RESET CHANNEL(TO.QM3) SEQNUM(5)")
+	qm3.crash()
+	for key, record := range qm3.disk.records {
+		if strings.HasPrefix(key, channelPrefix+"r/TO.QM3|") {
+			if last, err := channel.DecodeLast(record); err != nil || last != 4 {
+				t.Errorf("RESET at the receiver: %s is %d, %v", key, last, err)
+			}
+		}
+	}
+	alone := w.add("ALONE")
+	alone.ok("ALTER QMGR REPOS(C2)", "DEFINE CHANNEL(TO.ALONE) CHLTYPE(CLUSRCVR) CONNAME('"+conname(alone.addr)+"') CLUSTER(C2)", "SUSPEND QMGR CLUSTER(C2)")
+	alone.crash()
+	alone.start()
+	if got := alone.show("DISPLAY CLUSQMGR(ALONE) SUSPEND", "SUSPEND"); got != "YES" {
+		t.Errorf("SUSPEND is forgotten: %q", got)
+	}
 }
