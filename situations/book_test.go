@@ -236,6 +236,40 @@ func TestBook_RemovedRule_GivesBackOnce(t *testing.T) {
 	}
 }
 
+// What a rule without claims still waits for, retries or watches over must not
+// go on without the rule.
+func TestBook_RemovedPlainRule_EndsWhatItBegan(t *testing.T) {
+	t.Parallel()
+	plain := strings.Replace(fmt.Sprintf(idleRule, 1, 1), "    on_clear: revert\n", "", 1)
+	none := mustLoad(t, "version: 1\nsituations: []\n")
+	for _, tt := range []struct{ name, walk, want string }{
+		{"open", "FT", "idle open, idle clear"},
+		{"over already", "FTF", "idle open, idle clear"},
+		{"never open", "FF", ""},
+	} {
+		for _, down := range []bool{false, true} {
+			b := newBookBench(t, plain)
+			for _, v := range tt.walk {
+				b.tick(v)
+			}
+			b.rules = none
+			if down {
+				b.restart()
+			} else {
+				b.book.reload(b.rules, b.at)
+			}
+			b.tick('T')
+			b.tick('T')
+			if got := b.edges(); got != tt.want {
+				t.Errorf("%s, down %v: edges %q, want %q", tt.name, down, got, tt.want)
+			}
+			if n := len(b.sent); tt.name == "open" && n > 0 && (len(b.sent[n-1].Actions) != 0 || b.sent[n-1].Reason == "") {
+				t.Errorf("down %v: the removal's intent is %+v", down, b.sent[n-1])
+			}
+		}
+	}
+}
+
 func TestBook_RuleRemovedWhileDown_GivesBack(t *testing.T) {
 	t.Parallel()
 	b := newBookBench(t, fmt.Sprintf(idleRule, 1, 1))

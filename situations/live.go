@@ -175,7 +175,7 @@ func factsOf(row *Row) facts {
 	return f
 }
 
-// sameFacts compares without building a string.
+// same compares without building a string.
 func (f *facts) same(row *Row) bool {
 	if !f.known || (f.kinds&1 != 0) != row.System || (f.kinds&2 != 0) != row.Dynamic || (f.kinds&4 != 0) != row.Transmission {
 		return false
@@ -323,25 +323,26 @@ type apply struct {
 }
 
 // drop forgets an item whose situation does not want it any more. What its
-// actions may have changed and claimed goes back to what was found.
+// actions may have changed and claimed goes back to what was found; what they
+// still wait for, retry or watch over ends, also where nothing is claimed.
 func (b *batch) drop(k Key, st *State, now time.Time, reason string) {
 	b.changes = append(b.changes, ItemChange{Key: k})
-	if st.Claim == "" {
-		return
+	in := Intent{
+		ID: intentID(k, st.Epoch, st.Sequence+1), Key: k, Edge: EdgeClear, At: now,
+		Row: Row{Queue: k.Queue}, Reason: reason,
 	}
 	claim := Key{Situation: st.Claim, QMgr: k.QMgr, Queue: k.Queue}
-	if b.claims[claim] {
+	switch {
+	case st.Claim != "" && !b.claims[claim]:
+		if b.claims == nil {
+			b.claims = map[Key]bool{}
+		}
+		b.claims[claim] = true
+		in.Actions = []Action{{Verb: VerbRevert, ClaimName: st.Claim}}
+	case !st.Acted:
 		return
 	}
-	if b.claims == nil {
-		b.claims = map[Key]bool{}
-	}
-	b.claims[claim] = true
-	b.intents = append(b.intents, Intent{
-		ID: intentID(k, st.Epoch, st.Sequence+1), Key: k, Edge: EdgeClear, At: now,
-		Actions: []Action{{Verb: VerbRevert, ClaimName: st.Claim}},
-		Row:     Row{Queue: k.Queue}, Reason: reason,
-	})
+	b.intents = append(b.intents, in)
 }
 
 // intentID is unique for ever: an epoch is never used twice, and names of queue
