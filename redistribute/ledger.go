@@ -10,7 +10,7 @@ import (
 
 // LedgerStore keeps the ledger over restarts. Keys are opaque.
 type LedgerStore interface {
-	// LoadLedger gives the entries of a queue that are not older than since and may forget the others.
+	// LoadLedger gives the entries of a queue that are not older than since and forgets the others.
 	LoadLedger(queue string, since time.Time) ([]LedgerEntry, error)
 	AppendLedger(queue string, entries []LedgerEntry) error
 }
@@ -41,6 +41,8 @@ type pages struct {
 	at     map[Key]time.Time
 	order  []turn
 	unsent []LedgerEntry
+	// stale counts the turns forgotten here that the store may still have.
+	stale int
 }
 
 type turn struct {
@@ -90,6 +92,7 @@ func (p *pages) add(k Key, at time.Time) {
 func (p *pages) forget() {
 	t := p.order[0]
 	p.order = p.order[1:]
+	p.stale++
 	if p.at[t.key].Equal(t.at) {
 		delete(p.at, t.key)
 	}
@@ -110,6 +113,9 @@ func (l *Ledger) Known(queue string, now time.Time) ([]Key, error) {
 	if len(p.order) == 0 {
 		p.at, p.order = map[Key]time.Time{}, nil // give the memory back
 	}
+	if err := l.prune(queue, p, now); err != nil {
+		return nil, err
+	}
 	out := make([]Key, 0, len(p.at))
 	for _, t := range p.order {
 		if p.at[t.key].Equal(t.at) {
@@ -117,6 +123,19 @@ func (l *Ledger) Known(queue string, now time.Time) ([]Key, error) {
 		}
 	}
 	return out, nil
+}
+
+// prune has the store forget too once most of what it has is too old: it is read
+// but once in a daemon's life, and would else grow with every message that moves.
+func (l *Ledger) prune(queue string, p *pages, now time.Time) error {
+	if l.store == nil || p.stale <= len(p.at) {
+		return nil
+	}
+	if _, err := l.store.LoadLedger(queue, now.Add(-l.ttl)); err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	p.stale = 0
+	return nil
 }
 
 // Note enters messages whose commit was answered.

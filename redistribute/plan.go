@@ -137,7 +137,7 @@ func (p *Plan) Next(now time.Time) (u Unit, number int, ok bool) {
 	if p.issued > 0 && p.answered == 0 {
 		return Unit{}, 0, false
 	}
-	u = Unit{Max: min(p.rules.UnitSize, p.bound), After: p.cursor, Until: p.horizon, EvenIfBound: p.rules.EvenIfBound}
+	u = Unit{Max: min(p.rules.UnitSize, p.bound), After: p.cursor, Until: p.horizon, EvenIfBound: p.rules.EvenIfBound, before: p.skipped}
 	p.bound -= u.Max
 	p.flying++
 	p.issued++
@@ -153,7 +153,6 @@ func (p *Plan) Answer(number int, u Unit, r Result, unitErr error, s State, look
 		return
 	}
 	p.moved += len(r.Moved)
-	p.skipped.add(r.Skipped)
 	// What the unit had room for and did not find is free for the next.
 	p.bound += max(u.Max-len(r.Moved)-r.Skipped.Total(), 0)
 	if p.horizon == 0 {
@@ -161,6 +160,8 @@ func (p *Plan) Answer(number int, u Unit, r Result, unitErr error, s State, look
 	}
 	if number > p.answered {
 		p.answered, p.cursor, p.done = number, r.Next, !r.More
+		p.skipped = u.before
+		p.skipped.add(r.Skipped)
 	}
 	switch {
 	case r.Stopped != "":

@@ -27,6 +27,10 @@ type Unit struct {
 	EvenIfBound bool
 	Skip        []Key // moved before and came back
 	DryRun      bool  // plan only: Result.Moved lists what would move
+
+	// before is what was skipped up to After. Units in flight start at one place
+	// and meet the same messages, so their counts cannot just be added up.
+	before Skipped
 }
 
 // Sent is one message that moved.

@@ -3,6 +3,7 @@ package redistribute
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,13 +13,19 @@ import (
 )
 
 func (s *fakeStore) LoadLedger(queue string, since time.Time) ([]LedgerEntry, error) {
+	if s.fail != nil {
+		return nil, s.fail
+	}
 	var out []LedgerEntry
 	for _, e := range s.entries[queue] {
 		if !e.At.Before(since) {
 			out = append(out, e)
 		}
 	}
-	return out, s.fail
+	if s.entries != nil {
+		s.entries[queue] = slices.Clone(out)
+	}
+	return out, nil
 }
 
 func (s *fakeStore) AppendLedger(queue string, entries []LedgerEntry) error {
@@ -161,6 +168,24 @@ func TestUnitsInFlight(t *testing.T) {
 		}
 		if slow.most != MaxInFlight {
 			t.Errorf("%d units in flight at most, want %d", slow.most, MaxInFlight)
+		}
+	})
+}
+
+// Units in flight start at one place, so each of them meets the messages that stay.
+func TestSkippedAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newFakeQueue(1000)
+		q.inFlight = MaxInFlight
+		for i, m := range q.here {
+			m.addressed = i%10 == 0
+		}
+		j := job(q, Rules{})
+		j.Queue = &slowQueue{fakeQueue: q}
+		rep := j.Run(t.Context())
+		if rep.Outcome != Left || rep.Moved != 900 || rep.Skipped.Addressed != 100 {
+			t.Errorf("got %+v, want 900 moved and 100 that stay", rep)
 		}
 	})
 }
@@ -326,6 +351,31 @@ func TestLedgerFailure(t *testing.T) {
 	store.fail = nil
 	if err := j.Ledger.Flush("DCQ1"); err != nil || len(store.entries["DCQ1"]) != 10 {
 		t.Errorf("after the disk has room: %v, %d entries", err, len(store.entries["DCQ1"]))
+	}
+}
+
+// A store that never forgot would grow for as long as the daemon runs.
+func TestLedgerForgetsInTheStoreToo(t *testing.T) {
+	t.Parallel()
+	store := &fakeStore{}
+	l := NewLedger(0, store)
+	now := time.Now()
+	for i := range 5 {
+		at := now.Add(time.Duration(i) * (LedgerTTL + time.Second))
+		known, err := l.Known("DCQ1", at)
+		if err != nil || len(known) != 0 {
+			t.Fatalf("round %d: %d known, %v", i, len(known), err)
+		}
+		var sent []Sent
+		for n := range 10 {
+			sent = append(sent, Sent{Key: keyOf(10*i + n)})
+		}
+		if err := errors.Join(l.Note("DCQ1", sent, at), l.Flush("DCQ1")); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(store.entries["DCQ1"]); n != 10 {
+			t.Errorf("round %d: the store has %d entries, want the 10 that are not too old", i, n)
+		}
 	}
 }
 
