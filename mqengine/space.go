@@ -22,6 +22,7 @@ type spaceGauge struct {
 	look    chan struct{} // one token: much was written
 	written int           // since the last token; the committer's own
 	told    bool          // what the machine knows; the actor's own
+	unsure  bool          // the last look got no answer; the watcher's own
 }
 
 func newSpaceGauge() *spaceGauge { return &spaceGauge{look: make(chan struct{}, 1)} }
@@ -71,11 +72,25 @@ func (q *QueueManager) watchStore() {
 			q.errorLog.tell()
 		case <-q.actor.space.look:
 		}
-		err := q.store.Space()
-		if low := errors.Is(err, store.ErrLowSpace); low != q.actor.space.low.Swap(low) {
-			q.sayLow(low, err)
-			q.mailbox.post(item{}) // a turn, so that the machine hears of it
-		}
+		q.lookAtDisk()
+	}
+}
+
+// lookAtDisk asks how full the disk is. Where the system does not tell, what was
+// known stays: nobody knows that there is room again.
+func (q *QueueManager) lookAtDisk() {
+	err := q.store.Space()
+	low := errors.Is(err, store.ErrLowSpace)
+	unsure := err != nil && !low
+	if unsure && !q.actor.space.unsure && !errors.Is(err, store.ErrClosed) {
+		q.say("AMQ6708W", "The free disk space is not known: %v", err)
+	}
+	if q.actor.space.unsure = unsure; unsure {
+		return
+	}
+	if low != q.actor.space.low.Swap(low) {
+		q.sayLow(low, err)
+		q.mailbox.post(item{}) // a turn, so that the machine hears of it
 	}
 }
 

@@ -1,10 +1,13 @@
 package mqengine
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/store"
@@ -65,4 +68,32 @@ func TestQueueManager_DiskFillsUpFast_PutsAreRefusedWithinTheReserve(t *testing.
 		_, err := c.Put(testContext(t), h, message(body), mqi.PMO{})
 		return err == nil
 	})
+}
+
+// unsure is a store whose disk does not tell how full it is.
+type unsure struct {
+	*store.Memory
+	err error
+}
+
+func (u *unsure) Space() error { return u.err }
+
+// A disk that does not answer is not one that has room again.
+func TestQueueManager_DiskDoesNotTell_StaysAsItWas(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	s := &unsure{Memory: foundMemory(t)}
+	q := &QueueManager{store: s, mailbox: newMailbox(), actor: &actor{space: newSpaceGauge()}}
+	q.errorLog = openErrorLog("", hclog.New(&hclog.LoggerOptions{Output: &said}))
+	for _, err := range []error{store.ErrLowSpace, errors.New("statfs: input/output error")} {
+		s.err = err
+		q.lookAtDisk()
+	}
+	if !q.actor.space.low.Load() || !strings.Contains(said.String(), "input/output error") || strings.Contains(said.String(), "enough") {
+		t.Errorf("low is %v, and the log says\n%s", q.actor.space.low.Load(), said.String())
+	}
+	s.err = nil
+	if q.lookAtDisk(); q.actor.space.low.Load() || !strings.Contains(said.String(), "enough") {
+		t.Errorf("with room again low is %v, and the log says\n%s", q.actor.space.low.Load(), said.String())
+	}
 }
