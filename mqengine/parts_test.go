@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -141,8 +142,37 @@ func TestMailbox_CloseIsNeverMissed(t *testing.T) {
 	}
 }
 
-// A full mailbox makes posters wait, and a turn takes a bounded part of it in order.
+// A full mailbox makes posters wait.
 func TestMailbox_Full_PostersWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newMailbox()
+		var posted atomic.Int64
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range 3 * mailboxMax {
+				if !m.post(item{event: qmgr.Tick{}}) {
+					return
+				}
+				posted.Add(1)
+			}
+		})
+		synctest.Wait()
+		if n := posted.Load(); n != mailboxMax {
+			t.Errorf("%d events were taken in, the box holds %d", n, mailboxMax)
+		}
+		n := len(m.take(nil))
+		synctest.Wait()
+		if now := posted.Load(); now != mailboxMax+int64(n) {
+			t.Errorf("%d events were taken in after %d made room", now, n)
+		}
+		m.close()
+		wg.Wait()
+	})
+}
+
+// A turn takes a bounded part of the mailbox, in order.
+func TestMailbox_Full_TurnsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := newMailbox()
 	const posts = mailboxMax + 100
