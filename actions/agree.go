@@ -19,10 +19,7 @@ func (e *Engine) agree(s *step) bool {
 	ctx, cancel := context.WithTimeout(e.work, peersTimeout)
 	defer cancel()
 	e.mu.Lock()
-	qmid := ""
-	if e.view.good != nil {
-		qmid = e.view.good.QMID
-	}
+	qmid := e.qmid()
 	_, shown := e.shown[s.tg.Queue]
 	e.mu.Unlock()
 	queue := s.tg.Queue

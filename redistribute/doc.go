@@ -10,7 +10,7 @@
 //
 // What is kept: ids, priority, persistence, remaining expiry, properties,
 // context. What is not: the order of messages among instances. What it leaves to
-// later releases: groups that move whole, and a rate.
+// later releases: a rate.
 //
 // Goroutines: Job.Run starts one per unit in flight and waits for all of them.
 package redistribute

@@ -51,7 +51,7 @@ type Action struct {
 	AllowLast bool
 	UseQ      string // "any" or ""
 	OnlyIf    *Formula
-	Retry     time.Duration // 0: the sample interval
+	Retry     time.Duration // 0: the verb's default
 	Timeout   time.Duration // 0: the verb's default
 	// redistribute only
 	Never       bool

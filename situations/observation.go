@@ -18,8 +18,7 @@ type Observation struct {
 	Complete bool
 	// Repository: at least one full repository is reachable (or it is one itself).
 	Repository bool
-	// Owned counts handles of the daemon's own programs left out of the rows.
-	Rows []Row // sorted by Queue
+	Rows       []Row // sorted by Queue; handles of the daemon's own programs are not counted in them
 }
 
 // Row is one local queue (or clustered alias over one) in an Observation.
