@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -103,26 +102,12 @@ func TestPebble_DiskFillsUp_SpaceSaysSoInTimeAndAgainWhenItIsFree(t *testing.T) 
 		}
 		deleteBodies(t, s, first, n)
 		first += store.BodyID(n)
-		waitUntil(t, "space is free again", func() bool { return s.Space() == nil })
+		waitFor(t, "space is free again", func() bool { return s.Space() == nil })
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 	if err := s.Space(); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("after Close: %v", err)
-	}
-}
-
-// waitUntil polls a condition.
-func waitUntil(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not: %s", what)
-		}
-		<-poll.C
 	}
 }
