@@ -9,8 +9,8 @@
 // event and effect, so a run that differs from its repetition has found a core
 // that depends on something else than its arguments.
 //
-// Modelled: turns of several steps with at most three in flight, as the shell
-// makes them; durability in order, late; frames in bytes, in order per link.
-// Left out so far: clocks that jump, full disks, more than three queue managers.
-// Only tests import it. No goroutines.
+// Modelled: turns of several steps, a few of them in flight as the shell has
+// them; durability in order, late; frames in bytes, in order per link; clocks
+// that differ and jump forward, disks that reach their reserve. Left out so far:
+// more than three queue managers. Only tests import it. No goroutines.
 package enginetest

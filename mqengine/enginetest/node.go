@@ -12,7 +12,8 @@ import (
 	"github.com/situationd/situationd/mqengine/workload"
 )
 
-// turnsMax is how many turns the shell has in flight.
+// turnsMax is how many turns are in flight. The shell has more; with three,
+// events wait for the disk more often.
 const turnsMax = 3
 
 // node is one queue manager with its shell: what mqengine does with goroutines

@@ -20,7 +20,7 @@ type Proxy struct {
 	links   map[*proxyLink]struct{}
 }
 
-// proxyLink is a link and its continuation; outer is nil while it is dialled.
+// proxyLink is a link and its continuation.
 type proxyLink struct{ outer, inner net.Conn }
 
 // NewProxy listens. Nothing gets through before Point.
