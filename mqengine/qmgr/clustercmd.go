@@ -42,6 +42,7 @@ func failedText(id, text string) mqsc.Result {
 	return mqsc.Result{Failed: true, Responses: []mqsc.Response{{ID: id, Text: text}}}
 }
 
+// param is the value of a keyword such as TYPE(HANDLE) or CLUSTER(C*); "" without one.
 func param(cmd *mqsc.Command, keyword string) string {
 	if p, ok := cmd.Param(keyword); ok && len(p.Values) > 0 {
 		return p.Values[0]

@@ -319,3 +319,21 @@ func TestAnsweredCommandsSurvive(t *testing.T) {
 		t.Errorf("SUSPEND is forgotten: %q", got)
 	}
 }
+
+// TestWhereLeavesOutWhatHasNoSuchAttribute: the filter is one for the queues of
+// our own and for the instances elsewhere, which advertise no MAXDEPTH.
+func TestWhereLeavesOutWhatHasNoSuchAttribute(t *testing.T) {
+	_, qm1, qm2, _ := articleNet(t)
+	for _, tt := range []struct{ where, want string }{
+		{"MAXDEPTH GT 0", "DCQ1 QLOCAL"},
+		{"PUT EQ ENABLED", "DCQ1 QLOCAL\nDCQ1 QCLUSTER\nDCQ1 QCLUSTER"},
+		{"CLUSQMGR EQ QM3", "DCQ1 QCLUSTER"},
+	} {
+		if got := qm2.show("DISPLAY QUEUE(DCQ1) CLUSINFO WHERE("+tt.where+")", "QUEUE", "TYPE"); got != tt.want {
+			t.Errorf("WHERE(%s) at a host: %q, want %q", tt.where, got, tt.want)
+		}
+	}
+	if res := qm1.mqsc("DISPLAY QUEUE(DCQ1) CLUSINFO WHERE(MAXDEPTH GT 0)"); !res.Failed {
+		t.Errorf("WHERE(MAXDEPTH GT 0) where there are only instances elsewhere: %v", res)
+	}
+}

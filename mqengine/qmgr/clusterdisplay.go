@@ -17,20 +17,6 @@ type row struct {
 	object *object.Object // attributes that the row takes from a definition
 }
 
-// show makes the reply of one row, or false if WHERE leaves it out.
-func (r *row) show(cmd *mqsc.Command, view object.View, id string) (mqsc.Response, bool) {
-	if w := cmd.Where; w != nil {
-		if a := view.Attr(w.Keyword); a != nil && !w.Match(r.field(a)) {
-			return mqsc.Response{}, false
-		}
-	}
-	res := mqsc.Reply(id)
-	for _, a := range cmd.Wanted(view.Attrs()) {
-		res.Fields = append(res.Fields, r.field(a))
-	}
-	return res, true
-}
-
 func (r *row) field(a *object.Attr) mqsc.Field {
 	if a.Type == object.Flag {
 		return mqsc.Field{Key: a.Keyword, Bare: true}
@@ -49,16 +35,14 @@ func (r *row) field(a *object.Attr) mqsc.Field {
 
 // displayRows shows rows, or answers that there is none.
 func displayRows(cmd *mqsc.Command, view object.View, id string, rows []row, none mqsc.Result) mqsc.Result {
-	var out mqsc.Result
+	r, wanted := newReport(cmd, id), cmd.Wanted(view.Attrs())
 	for i := range rows {
-		if res, ok := rows[i].show(cmd, view, id); ok {
-			out.Responses = append(out.Responses, res)
-		}
+		r.add(wanted, func(a *object.Attr) (mqsc.Field, bool) { return rows[i].field(a), true })
 	}
-	if len(out.Responses) == 0 {
+	if len(r.out.Responses) == 0 {
 		return none
 	}
-	return out
+	return r.out
 }
 
 // wants reports whether a filter keyword of a DISPLAY, if there is one, lets a value pass.
@@ -72,7 +56,7 @@ func stamp(values map[string]string, date, clock string, at, now time.Time) {
 		return
 	}
 	at = at.In(now.Location())
-	values[date], values[clock] = at.Format("2006-01-02"), at.Format("15.04.05")
+	values[date], values[clock] = at.Format(dateLayout), at.Format(timeLayout)
 }
 
 // displayQCluster is DISPLAY QCLUSTER: the instances that this queue manager knows.

@@ -91,24 +91,16 @@ func (r *report) result() mqsc.Result {
 
 func field(key string, values ...string) mqsc.Field { return mqsc.Field{Key: key, Values: values} }
 
-// selector is the value of a keyword such as TYPE(HANDLE) or CLUSTER(C*); "" without one.
-func selector(cmd *mqsc.Command, keyword string) string {
-	if p, ok := cmd.Param(keyword); ok && len(p.Values) > 0 {
-		return p.Values[0]
-	}
-	return ""
-}
-
 // displayQueues is DISPLAY QUEUE and its narrower forms. With CLUSINFO the
 // instances in clusters follow the queues of our own.
 func (m *Machine) displayQueues(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Result {
-	kind, typ := object.ParseKind(cmd.Noun), selector(cmd, "TYPE")
+	kind, typ := object.ParseKind(cmd.Noun), param(cmd, "TYPE")
 	if typ != "" && typ != "ALL" {
 		kind = object.ParseKind(typ)
 	}
 	r := newReport(cmd, wordsOf(object.QLocal).shown)
 	if typ != "QCLUSTER" {
-		cluster, clusNL := selector(cmd, "CLUSTER"), selector(cmd, "CLUSNL")
+		cluster, clusNL := param(cmd, "CLUSTER"), param(cmd, "CLUSNL")
 		for _, q := range m.namedQueues(cmd.Name) {
 			a := q.attr.public
 			if kind != object.KindNone && q.def.Kind() != kind ||
@@ -171,7 +163,7 @@ func (q *queue) liveValue(keyword string) (string, bool) {
 func (m *Machine) displayObjects(cmd *mqsc.Command) mqsc.Result {
 	kind := kindOf(cmd)
 	r := newReport(cmd, wordsOf(kind).shown)
-	typ := selector(cmd, "CHLTYPE")
+	typ := param(cmd, "CHLTYPE")
 	for _, o := range m.catalog.sortedObjects(spaceOf(kind)) {
 		if mqsc.Generic(cmd.Name, o.Name) && (typ == "" || typ == "ALL" || typ == o.Kind().String()) {
 			r.object(o, nil)

@@ -26,12 +26,12 @@ func (m *Machine) sortedConns() []*conn {
 // displayConns is DISPLAY CONN, of connections, their handles, or both.
 func (m *Machine) displayConns(now time.Time, cmd *mqsc.Command) mqsc.Result {
 	r := newReport(cmd, "AMQ8276I")
-	typ := selector(cmd, "TYPE")
+	typ := param(cmd, "TYPE")
 	for _, c := range m.sortedConns() {
 		if !mqsc.Generic(strings.ToUpper(cmd.Name), c.identifier()) {
 			continue
 		}
-		if ext := selector(cmd, "EXTCONN"); ext != "" && !mqsc.Generic(strings.ToUpper(ext), m.extConn()) {
+		if ext := param(cmd, "EXTCONN"); ext != "" && !mqsc.Generic(strings.ToUpper(ext), m.extConn()) {
 			continue
 		}
 		if typ != "HANDLE" {

@@ -42,19 +42,14 @@ const (
 	timeLayout = "15.04.05"
 )
 
-func yesNo(yes bool) []string {
-	if yes {
-		return []string{"YES"}
-	}
-	return []string{"NO"}
-}
+func yesNo(yes bool) []string { return []string{yesOrNo(yes)} }
 
 func number(n int) []string { return []string{strconv.Itoa(n)} }
 
 // displayQStatus is DISPLAY QSTATUS, of queues or of the handles open on them.
 func (m *Machine) displayQStatus(now time.Time, cmd *mqsc.Command) mqsc.Result {
 	r := newReport(cmd, "AMQ8450I")
-	handles, open := selector(cmd, "TYPE") == "HANDLE", selector(cmd, "OPENTYPE")
+	handles, open := param(cmd, "TYPE") == "HANDLE", param(cmd, "OPENTYPE")
 	for _, q := range m.namedQueues(cmd.Name) {
 		if q.def.Kind() != object.QLocal {
 			continue
