@@ -12,11 +12,12 @@ import (
 // workers run in the caller, on the caller's time, and whatever is decided is
 // taken as done. It implements situations.Actor.
 type Simulator struct {
-	engine *Engine
-	move   MoveSimulation
-	now    time.Time
-	step   *step // under way
-	out    []situations.ActionOutcome
+	engine   *Engine
+	move     MoveSimulation
+	flapping func(situations.Key) bool
+	now      time.Time
+	step     *step // under way
+	out      []situations.ActionOutcome
 }
 
 var _ situations.Actor = (*Simulator)(nil)
@@ -35,7 +36,7 @@ func NewSimulator(qmgr string, grace time.Duration, move MoveSimulation) (*Simul
 	var err error
 	s.engine, err = New(Options{
 		QMgr: qmgr, Manager: imaginedManager{s}, Mover: imaginedMover{s}, Programs: imagined{}, Journal: imaginedJournal{s},
-		Store: imagined{}, Grace: grace,
+		Store: imagined{}, Items: imaginedItems{s}, Grace: grace,
 	})
 	if err != nil {
 		return nil, err
@@ -46,9 +47,9 @@ func NewSimulator(qmgr string, grace time.Duration, move MoveSimulation) (*Simul
 
 // Simulate takes a sample and the intents that it led to, and tells everything
 // that is done, not needed or held now.
-func (s *Simulator) Simulate(now time.Time, obs *situations.Observation, intents []situations.Intent) []situations.ActionOutcome {
+func (s *Simulator) Simulate(now time.Time, obs *situations.Observation, intents []situations.Intent, flapping func(situations.Key) bool) []situations.ActionOutcome {
 	e := s.engine
-	s.now, s.out = now, nil
+	s.now, s.out, s.flapping = now, nil, flapping
 	for i := range intents {
 		e.admit(&entry{in: intents[i], after: e.view.taken})
 	}
@@ -136,6 +137,16 @@ func (s *Simulator) note(line *Entry) {
 	}
 	s.out = append(s.out, o)
 }
+
+// imaginedItems are the items that the test follows.
+type imaginedItems struct{ *Simulator }
+
+// Flapping asks the test's own machine.
+func (i imaginedItems) Flapping(k situations.Key) bool { return i.flapping(k) }
+
+// NeverRedistribute has nothing to add: the rules of a test stay as they are,
+// so its intents say already what must not move.
+func (imaginedItems) NeverRedistribute(string, *situations.Row) bool { return false }
 
 // imagined runs programs and stores state by doing nothing.
 type imagined struct{}

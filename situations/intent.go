@@ -68,9 +68,6 @@ type Intent struct {
 	Edge    Edge
 	At      time.Time // time of the sample that decided
 	Actions []Action
-	// Flapping: the item's condition keeps changing, so lowering should wait.
-	// It can end before the next edge: Runner.Flapping knows.
-	Flapping bool
 	// Interval is the situation's sample interval: dwell and retry are counted in it.
 	Interval time.Duration
 	// Row is the sample that decided, for guards and substitution. Its Env is nil

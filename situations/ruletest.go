@@ -13,8 +13,8 @@ type Actor interface {
 	// Simulate gets one sample and the intents it led to, and answers with what
 	// was done about them and about intents held back earlier. It is called for
 	// every column, also without intents. What it says was done, the next
-	// sample shows.
-	Simulate(now time.Time, obs *Observation, intents []Intent) []ActionOutcome
+	// sample shows. flapping tells which items change too often now.
+	Simulate(now time.Time, obs *Observation, intents []Intent, flapping func(Key) bool) []ActionOutcome
 }
 
 // ActionOutcome is the answer to one action.

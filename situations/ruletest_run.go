@@ -136,7 +136,7 @@ func (w *world) turn(d *testDaemon) {
 	out := d.book.tick(obs, w.now)
 	intents := slices.Concat(d.book.owed.intents, out.intents)
 	d.book.apply(&out)
-	d.outcomes = d.actor.Simulate(w.now, obs, intents)
+	d.outcomes = d.actor.Simulate(w.now, obs, intents, d.book.flapping)
 	for _, o := range d.outcomes {
 		name := map[Verb]string{VerbPut: "PUT", VerbRank: "CLWLRANK", VerbPriority: "CLWLPRTY"}[o.Verb]
 		if q := w.queue(o.Key.QMgr, o.Key.Queue); q != nil && name != "" && o.happened() {

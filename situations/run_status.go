@@ -62,7 +62,11 @@ func (r *Runner) LastObservation() *Observation {
 func (r *Runner) Flapping(k Key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	it := r.book.find(k)
+	return r.book.flapping(k)
+}
+
+func (b *book) flapping(k Key) bool {
+	it := b.find(k)
 	return it != nil && it.state != nil && it.state.Flapping
 }
 

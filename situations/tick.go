@@ -345,7 +345,7 @@ func (t *tickRun) intent(k Key, s *liveSituation, st *State, edge Edge, row *Row
 	}
 	in := Intent{
 		ID: intentID(k, st.Epoch, st.Sequence), Key: k, Edge: edge, At: t.at,
-		Actions: actions, Flapping: st.Flapping, Interval: s.tickInterval,
+		Actions: actions, Interval: s.tickInterval,
 	}
 	if row != nil {
 		in.Row = *row
