@@ -16,9 +16,8 @@ type Effects struct {
 	Removed, Released []uint64
 	Dropped           []BodyRef // receiver: bodies of messages that had arrived before
 	// Failed: the channel went into trouble just now; what waits for it may go another way.
-	Failed  bool
-	Changed bool // the status word changed
-	Log     []Log
+	Failed bool
+	Log    []Log
 }
 
 // Log is a line for the error log.

@@ -115,7 +115,7 @@ func (r *Receiver) Stats() Stats {
 
 // Step takes one event.
 func (r *Receiver) Step(now time.Time, ev Event, fx *Effects) {
-	before, last := r.status, r.last
+	last := r.last
 	switch ev := ev.(type) {
 	case FrameIn:
 		r.lastIn = now
@@ -132,7 +132,6 @@ func (r *Receiver) Step(now time.Time, ev Event, fx *Effects) {
 	if r.last != last {
 		fx.Record, fx.Sync = wire.AppendUint(nil, r.last), true
 	}
-	fx.Changed = fx.Changed || r.status != before
 }
 
 // NextDeadline is when a Tick is due; zero for never.

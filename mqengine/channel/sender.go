@@ -151,7 +151,6 @@ func (s *Sender) SetParams(p SenderParams) {
 
 // Step takes one event.
 func (s *Sender) Step(now time.Time, ev Event, fx *Effects) {
-	before := s.status
 	switch ev := ev.(type) {
 	case Start:
 		s.start(now, fx)
@@ -183,7 +182,6 @@ func (s *Sender) Step(now time.Time, ev Event, fx *Effects) {
 		s.wrote = false
 		fx.Record = s.st.encode()
 	}
-	fx.Changed = fx.Changed || s.status != before
 }
 
 // NextDeadline is when a Tick is due; zero for never.

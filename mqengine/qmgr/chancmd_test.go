@@ -288,6 +288,34 @@ func TestSenderReceiver(t *testing.T) {
 	}
 }
 
+// TestStartWakesChannels: a queue manager that starts wakes the channels for
+// which messages wait, also one that was not in use at its end.
+func TestStartWakesChannels(t *testing.T) {
+	w, qm1, _, qm3 := articleNet(t)
+	qm1.ok("STOP CHANNEL(TO.QM3) MODE(FORCE) STATUS(INACTIVE)")
+	w.cut["QM1>QM3"] = true
+	if reply := qm1.call(PutReq{OD: mqi.OD{ObjectName: "DCQ1", ObjectQMgrName: "QM3"}, MD: persistentMD()}); reply.Reason != mqi.MQRC_NONE {
+		t.Fatal(reply.Reason)
+	}
+	qm1.ok("STOP CHANNEL(TO.QM3) MODE(FORCE) STATUS(INACTIVE)")
+	if got := qm1.chstatus("TO.QM3"); got != "" {
+		t.Fatalf("the channel is %q", got)
+	}
+	qm1.crash()
+	delete(w.cut, "QM1>QM3")
+	qm1.start()
+	w.settle()
+	if got := qm3.texts("DCQ1"); len(got) != 1 {
+		t.Errorf("QM3 has %d messages, log %q", len(got), qm1.log)
+	}
+}
+
+func persistentMD() mqi.MD {
+	md := mqi.NewMD()
+	md.Persistence = mqi.MQPER_PERSISTENT
+	return md
+}
+
 // TestSenderFollowsItsTransmissionQueue: an SDR that starts takes from the queue
 // that XMITQ names then, also from one that was defined again.
 func TestSenderFollowsItsTransmissionQueue(t *testing.T) {

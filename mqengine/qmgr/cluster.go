@@ -316,7 +316,7 @@ func (m *Machine) putCommand(now time.Time, fx *Effects, s repository.Send) bool
 	if q == nil {
 		return false
 	}
-	msg := m.internalMessage(now, s.Payload, true)
+	msg := m.internalMessage(now, s.Payload)
 	msg.channel, msg.targetQ, msg.targetQMgr = s.Channel, commandQueue, s.QMgr
 	return m.putMessage(now, fx, nil, q, msg) == 0
 }

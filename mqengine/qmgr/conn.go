@@ -28,9 +28,7 @@ func (m *Machine) connect(ev Connect) {
 		m.refused[ev.Conn] = struct{}{}
 		return
 	}
-	c := &conn{id: ev.Conn, appl: ev.Appl}
-	c.unit.conn = c
-	m.conns[ev.Conn] = c
+	m.conns[ev.Conn] = &conn{id: ev.Conn, appl: ev.Appl}
 }
 
 // disconnect ends a connection: MQDISC commits, death backs out.

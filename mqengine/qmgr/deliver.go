@@ -132,14 +132,11 @@ func (m *Machine) deadLetter(now time.Time, fx *Effects, msg *message, why mqi.R
 
 // internalMessage is a command of the cluster as a message without a body. Who
 // makes it sets where it goes.
-func (m *Machine) internalMessage(now time.Time, payload []byte, persistent bool) *message {
+func (m *Machine) internalMessage(now time.Time, payload []byte) *message {
 	msg := &message{md: mqi.NewMD(), payload: payload, bind: bindOnOpen, addressed: true, origin: m.qmid}
 	msg.md.MsgId = m.ids.next()
 	msg.md.Format = "MQADMIN"
-	msg.md.Priority, msg.md.Persistence = 0, mqi.MQPER_NOT_PERSISTENT
-	if persistent {
-		msg.md.Persistence = mqi.MQPER_PERSISTENT
-	}
+	msg.md.Priority, msg.md.Persistence = 0, mqi.MQPER_PERSISTENT
 	msg.md.PutApplType, msg.md.PutApplName, msg.md.PutDateTime = applTypeUnix, m.name, now.UnixMilli()
 	return msg
 }

@@ -160,13 +160,6 @@ func (m *Machine) closeHandle(now time.Time, fx *Effects, c *conn, number uint32
 		m.triggerClose(now, fx, h.queue)
 	}
 	if q := h.made; q != nil && q.attr.temporary && !q.deleted {
-		m.endTemporary(now, fx, q)
+		m.deleteQueue(now, fx, q)
 	}
-}
-
-// endTemporary deletes a temporary dynamic queue when its creator closes it.
-// Other handles on it get 2052 from then on, waiting gets at once.
-func (m *Machine) endTemporary(now time.Time, fx *Effects, q *queue) {
-	m.refuseWaiters(fx, q, mqi.MQRC_Q_DELETED)
-	m.deleteQueue(now, fx, q)
 }

@@ -164,7 +164,7 @@ func (v *move) eligible(msg *message) []*message {
 		v.stayed.poison++
 	case v.came(msg):
 		v.stayed.returned++
-	case msg.md.MsgFlags&(mqi.MQMF_SEGMENT|mqi.MQMF_LAST_SEGMENT) != 0:
+	case msg.md.MsgFlags&segmentFlags != 0:
 		v.stayed.grouped++
 	case msg.md.MsgFlags&groupFlags != 0:
 		group := v.wholeGroup(msg)
@@ -226,12 +226,12 @@ func (v *move) wholeGroup(first *message) []*message {
 func (v *move) joins(msg *message) bool {
 	a := v.from.attr
 	return msg.available() && msg.seq <= v.res.Horizon && !msg.addressed && (msg.bind != bindOnOpen || v.req.EvenIfBound) &&
-		(a.boThresh == 0 || msg.md.BackoutCount < a.boThresh) && !v.came(msg) && msg.md.MsgFlags&(mqi.MQMF_SEGMENT|mqi.MQMF_LAST_SEGMENT) == 0
+		(a.boThresh == 0 || msg.md.BackoutCount < a.boThresh) && !v.came(msg) && msg.md.MsgFlags&segmentFlags == 0
 }
 
 // routeMove chooses where messages go together; false ends the unit.
 func (m *Machine) routeMove(now time.Time, fx *Effects, v *move, group []*message) bool {
-	to := m.route(now, fx, routeRequest{Name: v.name(), Bind: bindNotFixed, ForMove: true, Peek: v.req.DryRun, Deadline: true})
+	to := m.route(now, fx, routeRequest{Name: v.name(), Bind: bindNotFixed, Peek: v.req.DryRun, Deadline: true})
 	switch to.Status {
 	case routeTransmit:
 	case routeLocal:

@@ -58,7 +58,7 @@ func (m *Machine) announceAll(now time.Time, fx *Effects, q *queue) {
 }
 
 // deleteQueue ends a queue with every message on it. Handles that are still open
-// on it get 2052.
+// on it get 2052 from then on, waiting gets at once.
 func (m *Machine) deleteQueue(now time.Time, fx *Effects, q *queue) {
 	m.purge(fx, q)
 	m.refuseWaiters(fx, q, mqi.MQRC_Q_DELETED)

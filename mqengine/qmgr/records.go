@@ -147,7 +147,7 @@ func (v visitor) Message(queue uint32, seq uint64, header []byte) (store.BodyID,
 }
 
 // Start begins work after everything is restored: every queue is reported as
-// touched, and messages on transmission queues are announced to their channels.
+// touched, and channels for which messages wait are woken.
 func (m *Machine) Start(now time.Time, fx *Effects) {
 	seed := m.cfg.IDSeed
 	if seed == 0 {
@@ -172,18 +172,8 @@ func (m *Machine) Start(now time.Time, fx *Effects) {
 	}
 	m.expiry.timer.what = &m.expiry
 	m.timers.set(&m.expiry.timer, now.Add(m.cfg.ExpiryInterval).UnixNano())
-	m.clusterStart(now, fx)
-	defer m.putMade(now, fx)
-	for _, q := range queues {
-		if !q.attr.xmit {
-			continue
-		}
-		for msg := q.next(headOfQueue); msg != nil; msg = q.next(msg.position()) {
-			if msg.available() {
-				m.messageAvailable(now, fx, q, msg)
-			}
-		}
-	}
+	m.clusterStart(now, fx) // finds what waits on transmission queues
+	m.putMade(now, fx)
 }
 
 // seqBits leaves room for a million positions a millisecond.
@@ -210,20 +200,6 @@ func Create(now time.Time, name, qmid string, fx *Effects) error {
 	if err := object.CheckQueueName(name); err != nil {
 		return fmt.Errorf("queue manager %s: %w", name, err)
 	}
-	o := object.New(object.QMgr, name)
-	if err := o.SetFixed("QMID", qmid); err != nil {
-		return fmt.Errorf("queue manager %s: %w", name, err)
-	}
-	objects := append(object.SystemObjects(), o)
-	number := uint32(0)
-	for _, o := range objects {
-		o.SetTimes(now, now)
-		n := uint32(0)
-		if o.Kind().IsQueue() {
-			number++
-			n = number
-		}
-		saveObject(fx, o, n)
-	}
-	return nil
+	_, err := NewSalvage().found(now, name, qmid, fx)
+	return err
 }

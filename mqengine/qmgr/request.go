@@ -13,7 +13,7 @@ type (
 	OpenReq struct {
 		OD      mqi.OD
 		Options int32
-		// Selection is a selection string (issue B); empty for none.
+		// Selection is a selection string; empty for none.
 		Selection string
 	}
 	// CloseReq is MQCLOSE.
@@ -50,7 +50,7 @@ type (
 		To   string // object name to put to: the same name, or the clustered alias over it; bind not fixed
 		// Max is the number of messages of the unit (1..10000); a message counts when it moves.
 		Max int
-		// NotBefore skips to messages after this position; 0 starts at the head. From the last MoveResult.
+		// After skips to messages behind this position, the last MoveResult's Next; the zero cursor starts at the head.
 		After MoveCursor
 		// Until bounds the run: only messages that were there when the run began move (MoveResult.Horizon of the first call).
 		Until uint64

@@ -269,7 +269,7 @@ func (m *Machine) target(now time.Time, fx *Effects, d *destination, md *mqi.MD)
 	case !d.routed:
 		return d.fixed, mqi.MQRC_NONE
 	}
-	inGroup := d.bind == bindOnGroup && md.MsgFlags&(mqi.MQMF_MSG_IN_GROUP|mqi.MQMF_LAST_MSG_IN_GROUP) != 0
+	inGroup := d.bind == bindOnGroup && md.MsgFlags&groupFlags != 0
 	if inGroup && d.groupRoute.Status != routeFailed && d.groupID == md.GroupId {
 		return d.groupRoute, mqi.MQRC_NONE
 	}

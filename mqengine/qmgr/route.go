@@ -20,10 +20,6 @@ type routeRequest struct {
 	Deadline bool
 	// FromCluster: the message came in over a cluster channel.
 	FromCluster bool
-	// ExcludeLocal: the local instance is not to be chosen.
-	ExcludeLocal bool
-	// ForMove: asked by a redistribution.
-	ForMove bool
 	// Peek: nothing will be put, so the choice must not count for the next one.
 	Peek bool
 }
@@ -63,9 +59,6 @@ func (m *Machine) route(now time.Time, fx *Effects, rq routeRequest) routeResult
 	}
 	own := m.catalog.queues[rq.Name]
 	if own != nil && (rq.QMgr != "" || !own.attr.clustered() || m.cluster.repo == nil) {
-		if rq.ExcludeLocal {
-			return routeResult{Reason: mqi.MQRC_UNKNOWN_OBJECT_NAME}
-		}
 		return m.routeOwn(own)
 	}
 	if m.cluster.repo == nil {
@@ -121,7 +114,7 @@ func (m *Machine) routeOwn(q *queue) routeResult {
 func (m *Machine) candidates(now time.Time, rq routeRequest, own *queue) (cands []workload.Candidate, local int) {
 	c := &m.cluster
 	cands, local = c.cands[:0], -1
-	if own != nil && !rq.ExcludeLocal {
+	if own != nil {
 		local = 0
 		cands = append(cands, m.localCandidate(now, own))
 	}

@@ -64,12 +64,18 @@ func (s *Salvage) Queue(number uint32) string {
 // Refound adds the records of the queue manager's own object and of the system
 // objects that are lost, as of a new one, and returns their names.
 func (s *Salvage) Refound(now time.Time, name, qmid string, u *store.Unit) ([]string, error) {
+	var fx Effects
+	made, err := s.found(now, name, qmid, &fx)
+	u.Ops = append(u.Ops, fx.Unit.Ops...)
+	return made, err
+}
+
+// found is Refound with effects. With nothing salvaged it makes a new queue manager.
+func (s *Salvage) found(now time.Time, name, qmid string, fx *Effects) (made []string, err error) {
 	own := object.New(object.QMgr, name)
 	if err := own.SetFixed("QMID", qmid); err != nil {
 		return nil, fmt.Errorf("queue manager %s: %w", name, err)
 	}
-	var fx Effects
-	var made []string
 	for _, o := range append(object.SystemObjects(), own) {
 		if s.keys[objectKey(o)] {
 			continue
@@ -80,9 +86,8 @@ func (s *Salvage) Refound(now time.Time, name, qmid string, u *store.Unit) ([]st
 			number = s.highest
 		}
 		o.SetTimes(now, now)
-		saveObject(&fx, o, number)
+		saveObject(fx, o, number)
 		made = append(made, o.Name)
 	}
-	u.Ops = append(u.Ops, fx.Unit.Ops...)
 	return made, nil
 }

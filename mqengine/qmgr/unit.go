@@ -11,7 +11,6 @@ import (
 // unitOfWork is what one connection put and got under syncpoint and has not
 // yet committed.
 type unitOfWork struct {
-	conn    *conn
 	entries []*message // puts and gets in order; the state of each says which
 	spare   []*message // the memory of the unit before
 	started int64      // Unix milliseconds of the first one

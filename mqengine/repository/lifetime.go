@@ -37,7 +37,6 @@ func (r *Repository) Tick(now time.Time, fx *Effects) {
 			renew = append(renew, r.stamp(now, &again, fx))
 		default:
 			r.forget(rec, fx)
-			fx.Changed = append(fx.Changed, rec.subject())
 			fx.Channels = fx.Channels || rec.Kind == QMgrRecord
 		}
 	}
@@ -100,7 +99,6 @@ func (r *Repository) Refresh(now time.Time, cluster string, repos bool, fx *Effe
 			continue
 		}
 		r.forget(rec, fx)
-		fx.Changed = append(fx.Changed, rec.subject())
 	}
 	for _, k := range sortedKeys(r.asks, compareAsks) {
 		if k.cluster != cluster {

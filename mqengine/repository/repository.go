@@ -79,7 +79,6 @@ type Effects struct {
 	Sends    []Send
 	Sets     []Stored
 	Deletes  []string
-	Changed  []string // names of queues and queue managers of which something changed
 	Answered []string // names for which the full repositories answered
 	// Workload: something that the workload algorithm looks at changed.
 	Workload bool
@@ -103,13 +102,13 @@ func (fx *Effects) Reset() {
 	clear(fx.Sets)
 	*fx = Effects{
 		Sends: fx.Sends[:0], Sets: fx.Sets[:0], Deletes: fx.Deletes[:0],
-		Changed: fx.Changed[:0], Answered: fx.Answered[:0], Log: fx.Log[:0],
+		Answered: fx.Answered[:0], Log: fx.Log[:0],
 	}
 }
 
 // Empty reports whether there is nothing to do.
 func (fx *Effects) Empty() bool {
-	return len(fx.Sends)+len(fx.Sets)+len(fx.Deletes)+len(fx.Changed)+len(fx.Answered)+len(fx.Log) == 0 && !fx.Workload && !fx.Channels
+	return len(fx.Sends)+len(fx.Sets)+len(fx.Deletes)+len(fx.Answered)+len(fx.Log) == 0 && !fx.Workload && !fx.Channels
 }
 
 // IsFull reports whether this is a full repository of the cluster.
@@ -222,7 +221,6 @@ func (r *Repository) forget(rec *Record, fx *Effects) {
 func (r *Repository) keep(now time.Time, rec *Record, fx *Effects) {
 	old := r.hold(rec)
 	fx.Sets = append(fx.Sets, Stored{rec.key().stored(), storeRecord(rec, now)})
-	fx.Changed = append(fx.Changed, rec.subject())
 	if !sameWorkload(old, rec) {
 		fx.Workload = true
 	}

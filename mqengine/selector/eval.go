@@ -6,7 +6,7 @@ type node interface{ eval(src Source) Value }
 type (
 	constant struct{ v Value }
 	property struct{ name string }
-	// logical is AND (decides is True: it goes on while operands are) or OR.
+	// logical is AND or OR.
 	logical struct {
 		a, b node
 		on   Truth // the value of a with which b decides: True for AND, False for OR
