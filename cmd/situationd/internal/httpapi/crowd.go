@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -28,6 +27,7 @@ type guest struct {
 	net.Conn
 	crowd    *crowd
 	requests int // in work; several with HTTP/2
+	closed   bool
 }
 
 func newCrowd(l net.Listener) *crowd { return &crowd{Listener: l} }
@@ -35,7 +35,7 @@ func newCrowd(l net.Listener) *crowd { return &crowd{Listener: l} }
 func (c *crowd) Accept() (net.Conn, error) {
 	conn, err := c.Listener.Accept()
 	if err != nil {
-		return nil, fmt.Errorf("accept: %w", err)
+		return nil, err // as it is: its server goes on after one that passes, and does not look inside of others
 	}
 	g := &guest{Conn: conn, crowd: c}
 	if old := c.enter(g); old != nil {
@@ -70,6 +70,7 @@ func (c *crowd) remove(g *guest) bool {
 
 func (g *guest) Close() error {
 	g.crowd.mu.Lock()
+	g.closed = true
 	g.crowd.remove(g)
 	g.crowd.mu.Unlock()
 	return g.Conn.Close()
@@ -121,5 +122,7 @@ func (g *guest) end() {
 		return
 	}
 	g.crowd.serving--
-	g.crowd.waiting = append(g.crowd.waiting, g)
+	if !g.closed { // HTTP/2 closes under its requests
+		g.crowd.waiting = append(g.crowd.waiting, g)
+	}
 }

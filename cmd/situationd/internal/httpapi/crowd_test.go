@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -133,5 +134,52 @@ func TestCrowd_Order(t *testing.T) {
 	guests[0].end()
 	if got := c.waiting[len(c.waiting)-1]; got != guests[0] || c.serving != 0 || len(c.waiting) != maxConns {
 		t.Errorf("%d wait, %d are served", len(c.waiting), c.serving)
+	}
+	// One that is closed under its request does not wait for another.
+	gone := &guest{Conn: noConn{}, crowd: c}
+	c.enter(gone)
+	before := len(c.waiting)
+	if !gone.begin() || gone.Close() != nil {
+		t.Fatal("it cannot be closed")
+	}
+	gone.end()
+	if len(c.waiting) != before-1 || c.serving != 0 {
+		t.Errorf("%d wait after one of %d was closed, %d are served", len(c.waiting), before, c.serving)
+	}
+}
+
+type noConn struct{ net.Conn }
+
+func (noConn) Close() error { return nil }
+
+// noDescriptors is a listener that a process without descriptors has, at first.
+type noDescriptors struct {
+	net.Listener
+	refused bool
+}
+
+func (l *noDescriptors) Accept() (net.Conn, error) {
+	if !l.refused {
+		l.refused = true
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: syscall.EMFILE}
+	}
+	return l.Listener.Accept()
+}
+
+// A fault of accept that passes does not end the server, and the daemon with it.
+func TestServe_NoDescriptors_GoesOn(t *testing.T) {
+	t.Parallel()
+	address := start(t, "tcp", "127.0.0.1:0", func(ctx context.Context, l net.Listener) error {
+		return ServePort(ctx, &noDescriptors{Listener: l}, "", &fakeDaemon{}, http.NotFoundHandler(), hclog.NewNullLogger())
+	})
+	client := &http.Client{Timeout: 10 * time.Second}
+	defer client.CloseIdleConnections()
+	answer, err := client.Get("http://" + address + "/-/healthy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("status %d", answer.StatusCode)
 	}
 }
