@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -86,10 +87,12 @@ func loadDaemonFile(env *cliEnv, file string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// runDaemon runs a daemon until a signal ends it.
+// runDaemon runs a daemon until a signal ends it. A second one finds nobody who
+// takes it, and ends the process at once.
 func runDaemon(ctx context.Context, env *cliEnv, options app.Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
@@ -97,22 +100,22 @@ func runDaemon(ctx context.Context, env *cliEnv, options app.Options) error {
 	if err != nil {
 		return startError(env, err)
 	}
-	reloading := make(chan struct{})
-	done := make(chan struct{})
-	go func() {
-		defer close(reloading)
+	// The daemon may end without a signal, and then nobody puts rules in force any more.
+	reloading, end := context.WithCancel(ctx)
+	var reloads sync.WaitGroup
+	reloads.Go(func() {
 		for {
 			select {
-			case <-done:
+			case <-reloading.Done():
 				return
 			case <-hangup:
-				_, _ = daemon.Reload(ctx, "SIGHUP") // logged, and shown by status
+				_, _ = daemon.Reload(reloading, "SIGHUP") // logged, and shown by status
 			}
 		}
-	}()
+	})
 	err = daemon.Run(ctx)
-	close(done)
-	<-reloading
+	end()
+	reloads.Wait()
 	if err = errors.Join(err, daemon.Close()); err != nil {
 		return failedf("%w", err)
 	}
