@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,8 +27,15 @@ type options struct {
 	pace    time.Duration // reaction: how long a reader stays, above the dwell of two intervals
 }
 
-// putter makes durable puts on one connection until ctx ends and returns the latency of each.
-type putter func(ctx context.Context, o options, client int) ([]time.Duration, error)
+// session is one connection that is ready to put.
+type session struct {
+	put func() error // one durable put, answered
+	end func()
+}
+
+// connector connects one client and makes what it puts to. ctx bounds that, and
+// not the puts.
+type connector func(ctx context.Context, o options) (session, error)
 
 func main() {
 	var o options
@@ -52,9 +60,9 @@ func main() {
 }
 
 func run(ctx context.Context, mode string, o options) error {
-	putters := map[string]putter{"situationd": situationdPut, "rabbitmq": rabbitPut, "nats": natsPut, "redis": redisPut}
-	if put, ok := putters[mode]; ok {
-		return measure(ctx, mode, o, put)
+	connectors := map[string]connector{"situationd": situationdPut, "rabbitmq": rabbitPut, "nats": natsPut, "redis": redisPut}
+	if connect, ok := connectors[mode]; ok {
+		return measure(ctx, mode, o, connect)
 	}
 	if mode == "reaction" {
 		return reaction(ctx, o)
@@ -62,22 +70,33 @@ func run(ctx context.Context, mode string, o options) error {
 	return fmt.Errorf("mode %q: want situationd, rabbitmq, nats, redis or reaction", mode)
 }
 
-// measure runs the clients side by side and prints one line.
-func measure(ctx context.Context, mode string, o options, put putter) error {
+// setUpMax is how long the clients may take to be ready.
+const setUpMax = 30 * time.Second
+
+// measure runs the clients side by side and prints one line. Its time begins when
+// all of them are connected: how long a server takes for that is not measured.
+func measure(ctx context.Context, mode string, o options, connect connector) error {
+	sessions, err := connectAll(ctx, o, connect)
+	defer func() {
+		for _, s := range sessions {
+			s.end()
+		}
+	}()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, o.run)
 	defer cancel()
 	var wg sync.WaitGroup
 	latencies, errs := make([][]time.Duration, o.clients), make([]error, o.clients)
 	start := time.Now()
-	for i := range o.clients {
-		wg.Go(func() { latencies[i], errs[i] = put(ctx, o, i) })
+	for i, s := range sessions {
+		wg.Go(func() { latencies[i], errs[i] = windowed(ctx, o, s.put) })
 	}
 	wg.Wait()
 	elapsed := time.Since(start)
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	all := slices.Concat(latencies...)
 	slices.Sort(all)
@@ -87,6 +106,40 @@ func measure(ctx context.Context, mode string, o options, put putter) error {
 	fmt.Printf("%s clients=%d window=%d puts=%d per_second=%.0f p50_us=%d p99_us=%d\n", mode, o.clients, o.window,
 		len(all), float64(len(all))/elapsed.Seconds(), at(all, 50).Microseconds(), at(all, 99).Microseconds())
 	return nil
+}
+
+// connectAll connects the clients one after the other. With an error it gives those that are.
+func connectAll(ctx context.Context, o options, connect connector) ([]session, error) {
+	ctx, cancel := context.WithTimeout(ctx, setUpMax)
+	defer cancel()
+	var list []session
+	for range o.clients {
+		s, err := connect(ctx, o)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// windowed keeps o.window calls outstanding until ctx ends.
+func windowed(ctx context.Context, o options, call func() error) ([]time.Duration, error) {
+	latencies, errs := make([][]time.Duration, o.window), make([]error, o.window)
+	var wg sync.WaitGroup
+	for i := range o.window {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				start := time.Now()
+				if errs[i] = call(); errs[i] != nil {
+					return
+				}
+				latencies[i] = append(latencies[i], time.Since(start))
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Concat(latencies...), errors.Join(errs...)
 }
 
 // at is the given percentile of sorted values.
