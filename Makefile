@@ -7,7 +7,7 @@ FUZZTIME ?= 20s
 SEEDS ?= 500
 ROUNDS ?= 50
 
-.PHONY: help build test race integration lint fuzz sim kill bench demo
+.PHONY: help build test race integration lint fuzz sim faults kill bench demo
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -37,6 +37,9 @@ fuzz: ## every fuzz target for FUZZTIME
 
 sim: ## SEEDS seeds of the simulated cluster
 	$(GO) test ./mqengine/enginetest -count=1 -run Sim -sim.seeds=$(SEEDS)
+
+faults: ## plant every fault of testdata/faults: the tests must go red
+	.ci/faults
 
 kill: ## ROUNDS kills per test of real processes under load
 	$(GO) test ./cmd/situationd/internal/killtest -count=1 -v -kill.rounds=$(ROUNDS) -timeout 30m
