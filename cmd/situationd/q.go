@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"syscall"
 	"time"
 
@@ -18,16 +19,33 @@ import (
 type qRun struct {
 	*qOptions
 	env  *cliEnv
-	conn mqengine.Conn
+	conn mqengine.Conn // of the input, or the only one
+	to   mqengine.Conn // of the output: another queue manager's, or conn
+	qmgr string        // the name of the input's
 	in   mqengine.Handle
-	out  mqengine.Handle
 	from string // resolved name of the input queue
+	outs []qOutput
+	sink io.Writer // -F of a consumer
 
-	done  int  // messages put, or got
-	unit  int  // messages since the last commit
-	every int  // commit after so many; 0: no syncpoint
-	dirty bool // something was done under syncpoint
+	replies    mqengine.Handle // -r+
+	replyQ     string          // what messages name as their reply queue
+	replyQMgr  string
+	properties []mqi.Property // of the messages that are put, #p
+
+	scan  qScan // -h
+	done  int   // messages put, or got
+	unit  int   // messages since the last commit
+	every int   // commit after so many; 0: no syncpoint
+	dirty bool  // something was done under syncpoint
+	begin time.Time
 	far   qProgress
+}
+
+// qOutput is one queue that is put to.
+type qOutput struct {
+	od     mqi.OD
+	handle mqengine.Handle
+	same   bool // it has the name of the input queue
 }
 
 // newQCommand puts, gets, browses and moves messages, as MA01's q.
@@ -75,6 +93,8 @@ func (r *qRun) exitOf(ctx context.Context, err error) error {
 	switch {
 	case !errors.As(err, &call):
 		code = exitFailed
+	case reason == mqi.MQRC_NO_MSG_AVAILABLE:
+		code = 0
 	case r.exit == 'c' && call.CompCode == mqi.MQCC_WARNING:
 		code = 4
 	case r.exit == 'c':
@@ -90,42 +110,100 @@ func (r *qRun) exitOf(ctx context.Context, err error) error {
 	return &exitError{Code: code, Err: err}
 }
 
+// run connects, works, and ends the units of work: what was done stays if all went well.
 func (r *qRun) run(ctx context.Context) error {
-	dir, err := r.env.dataDir(r.data)
-	if err != nil {
+	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	if r.conn, err = r.env.connect(ctx, dir, r.qmgr, "q"); err != nil {
-		return err
+	r.begin = time.Now()
+	r.far = newQProgress(r.env.Stderr, r.progress, r.begin)
+	err := r.work(ctx)
+	now := time.Now()
+	r.far.end(r.done, now)
+	if r.timings {
+		r.tellTimes(now.Sub(r.begin))
 	}
-	r.qmgr, _ = r.conn.QMgr()
-	r.say(1, "connected to %s", r.qmgr)
-	r.far = newQProgress(r.env.Stderr, r.progress, time.Now())
-	err = r.work(ctx)
-	r.far.end(r.done, time.Now())
 	// What is left of the unit of work: an error or a signal backs it out.
 	end := context.WithoutCancel(ctx)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	if err != nil && r.dirty && !errors.Is(err, mqi.MQRC_CONNECTION_BROKEN) {
-		err = errors.Join(err, r.conn.Back(end))
+		for _, c := range r.conns() {
+			err = errors.Join(err, c.Back(end))
+		}
 		r.say(1, "backed out")
 	}
 	if err == nil {
 		err = r.flush(end)
 	}
-	return errors.Join(err, r.conn.Disconnect(end))
+	if err == nil && r.close != 0 {
+		err = r.closeQueue(end)
+	}
+	if r.noDisc {
+		return err
+	}
+	for _, c := range r.conns() {
+		err = errors.Join(err, c.Disconnect(end))
+	}
+	return err
+}
+
+// connect is MQCONN, twice if the output is at another queue manager.
+func (r *qRun) connect(ctx context.Context) error {
+	dir, err := r.env.dataDir(r.data)
+	if err != nil {
+		return err
+	}
+	name := ""
+	if len(r.qmgrs) > 0 {
+		name = r.qmgrs[0]
+	}
+	if r.conn, err = r.env.connect(ctx, dir, name, "q"); err != nil {
+		return err
+	}
+	r.qmgr, _ = r.conn.QMgr()
+	r.say(1, "connected to %s", r.qmgr)
+	r.to = r.conn
+	if len(r.qmgrs) > 1 {
+		if r.to, err = r.env.connect(ctx, dir, r.qmgrs[1], "q"); err != nil {
+			return errors.Join(err, r.conn.Disconnect(context.WithoutCancel(ctx)))
+		}
+		r.say(1, "connected to %s", r.qmgrs[1])
+	}
+	return nil
+}
+
+// conns are the connections, that of the output first: its commit comes before
+// the other's, so that a crash between them makes a message come twice and not get lost.
+func (r *qRun) conns() []mqengine.Conn {
+	if r.to != r.conn {
+		return []mqengine.Conn{r.to, r.conn}
+	}
+	return []mqengine.Conn{r.conn}
 }
 
 func (r *qRun) work(ctx context.Context) error {
 	r.every = r.commit
+	moves := r.input != "" && len(r.outputs) > 0 && !r.browse
+	if r.every == 0 && (moves || r.echo || len(r.outputs) > 1) {
+		// Outside syncpoint a message that is between the queues would be lost in a
+		// crash, or be on some of several queues and not on the others.
+		r.every = 1
+	}
 	if r.input == "" {
 		return r.produce(ctx)
 	}
-	if r.output != "" && !r.browse && r.every == 0 {
-		r.every = 1 // a move outside syncpoint would lose the message that is between the queues in a crash
+	if err := r.openInput(ctx); err != nil {
+		return err
 	}
+	if len(r.outputs) > 0 {
+		return r.move(ctx)
+	}
+	return r.consumeTo(ctx)
+}
+
+func (r *qRun) openInput(ctx context.Context) error {
 	options := mqi.MQOO_INPUT_SHARED
 	switch {
 	case r.browse:
@@ -133,10 +211,14 @@ func (r *qRun) work(ctx context.Context) error {
 	case r.exclusive:
 		options = mqi.MQOO_INPUT_EXCLUSIVE
 	}
-	if r.output != "" {
+	if r.filter != "" {
+		options |= mqi.MQOO_BROWSE
+	}
+	if len(r.outputs) > 0 {
 		options |= mqi.MQOO_SAVE_ALL_CONTEXT
 	}
-	h, res, err := r.conn.Open(ctx, mqi.OD{ObjectName: r.input}, options|mqi.MQOO_FAIL_IF_QUIESCING)
+	od := mqi.OD{ObjectName: r.input, SelectionString: r.selector}
+	h, res, err := r.conn.Open(ctx, od, options|r.quiescing(mqi.MQOO_FAIL_IF_QUIESCING))
 	if err != nil {
 		return err
 	}
@@ -144,11 +226,29 @@ func (r *qRun) work(ctx context.Context) error {
 	if r.from == "" {
 		r.from = r.input
 	}
-	r.say(1, "opened %s", r.input)
-	if r.output != "" {
-		return r.move(ctx)
+	r.say(1, "opened %s", r.from)
+	return nil
+}
+
+// consumeTo consumes, into the file of -F if there is one.
+func (r *qRun) consumeTo(ctx context.Context) error {
+	if r.whole == "" {
+		return r.consume(ctx)
 	}
-	return r.consume(ctx)
+	f, err := os.Create(r.whole)
+	if err != nil {
+		return usagef("q: %w", err)
+	}
+	r.sink = f
+	return errors.Join(r.consume(ctx), f.Close())
+}
+
+// quiescing is the option that ends a call when the queue manager ends, unless -xq was given.
+func (r *qRun) quiescing(option int32) int32 {
+	if r.goOn {
+		return 0
+	}
+	return option
 }
 
 // count notes a message of the unit of work and commits when it is time.
@@ -169,12 +269,26 @@ func (r *qRun) flush(ctx context.Context) error {
 	if r.unit == 0 {
 		return nil
 	}
-	if err := r.conn.Commit(ctx); err != nil {
-		return err
+	for _, c := range r.conns() {
+		if err := c.Commit(ctx); err != nil {
+			return err
+		}
 	}
 	r.say(3, "%d messages committed", r.unit)
 	r.unit = 0
 	return nil
+}
+
+// closeQueue is MQCLOSE with -aD or -aP: of the input queue, or of the only output.
+func (r *qRun) closeQueue(ctx context.Context) error {
+	conn, h := r.conn, r.in
+	if r.input == "" && len(r.outs) == 1 {
+		conn, h = r.to, r.outs[0].handle
+	}
+	if h == 0 {
+		return usagef("q: -aD and -aP delete the input queue, or the only output queue that is open")
+	}
+	return conn.Close(ctx, h, r.close)
 }
 
 // limited reports whether the limit of -L is reached.
@@ -185,6 +299,13 @@ func (r *qRun) say(level int, format string, args ...any) {
 	if r.verbose >= level {
 		fmt.Fprintf(r.env.Stderr, "q: "+format+"\n", args...)
 	}
+}
+
+// tellTimes is -t, in MA01's words.
+func (r *qRun) tellTimes(d time.Duration) {
+	ms := float64(d) / float64(time.Millisecond)
+	fmt.Fprintf(r.env.Stderr, "%d Iterations in %.2f ms, Average = %.2fms or %.1f per second\n",
+		r.done, ms, ms/float64(max(r.done, 1)), float64(r.done)/max(d.Seconds(), 1e-6))
 }
 
 // putSyncpoint is the put option that -p asks for.

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// qCommand is a line that begins with #: #[!]times[/size[/delay[/commit]]], with
+// qCommand is a line that begins with #: #[!][c]times[/size[/delay[/commit]]], with
 // the text behind a blank after #!.
 type qCommand struct {
 	text   string
+	random bool // filled up with random bytes, the sum of all is told
 	times  int
 	size   int // 0: the text's own; negative: random up to
 	delay  time.Duration
@@ -30,9 +34,7 @@ func parseQCommand(line string) (qCommand, error) {
 	if rest, ok := strings.CutPrefix(spec, "!"); ok {
 		spec, c.text, _ = strings.Cut(rest, " ")
 	}
-	if strings.HasPrefix(spec, "c") || strings.HasPrefix(spec, "p") {
-		return c, fmt.Errorf("%s: #%c comes with a later release", line, spec[0])
-	}
+	spec, c.random = strings.CutPrefix(spec, "c")
 	parts := strings.Split(strings.TrimRight(spec, " "), "/")
 	bounds := []struct {
 		what        string
@@ -56,13 +58,21 @@ func parseQCommand(line string) (qCommand, error) {
 	return c, nil
 }
 
-// body is the text of one message of a size: cut, or filled up with blanks.
-func (c *qCommand) body(size int) string {
+// body is the text of one message of a size: cut, or filled up. Behind text with
+// random bytes there is a zero, so that it can be told from them.
+func (c *qCommand) body(size int) []byte {
+	body := []byte(c.text)
 	switch {
 	case size <= 0:
-		return c.text
-	case size < len(c.text):
-		return c.text[:size]
+		return body
+	case size <= len(body):
+		return body[:size]
+	case !c.random:
+		return append(body, bytes.Repeat([]byte(" "), size-len(body))...)
 	}
-	return c.text + strings.Repeat(" ", size-len(c.text))
+	body = append(body, 0)
+	for len(body) < size {
+		body = binary.BigEndian.AppendUint64(body, rand.Uint64())
+	}
+	return body[:size]
 }

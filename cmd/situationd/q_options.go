@@ -1,10 +1,7 @@
 package main
 
 import (
-	"encoding/hex"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -13,336 +10,205 @@ import (
 // qOptions are the options of one run of q.
 type qOptions struct {
 	data    string
-	qmgr    string
-	input   string // -I or -i
-	browse  bool   // -i
-	output  string // -o or -O
-	bind    int32  // 0, or MQOO_BIND_ON_OPEN for -O
-	text    string // -M: one message instead of the lines of standard input
+	qmgrs   []string // -m: the queue manager, and with a second one that of the output
+	input   string   // -I or -i
+	browse  bool     // -i, or -b
+	lock    bool     // -k: each browsed message is locked
+	outputs []string // -o or -O
+	bind    int32    // 0, or MQOO_BIND_ON_OPEN for -O
+	text    string   // -M: one message instead of the lines of standard input
 	hasText bool
 	file    string // -f: lines of this file instead
+	whole   string // -F: this file is one message, or gets what is read
+	hexFile string // -X: this file has one message in hexadecimal
+	newline bool   // -N: a line keeps its end
 
 	wait     int32 // milliseconds, MQWI_UNLIMITED
+	sleep    int   // -W: milliseconds before each get
 	commit   int   // -p: after this many messages; 0: no syncpoint
 	ifPers   bool  // -p negative: syncpoint for persistent messages only
 	limit    int   // -L; 0: none
 	priority int32 // -P; -1: the queue's, or the message's own when it is moved
-	expiry   int32 // -y; 0: unlimited
-	replyTo  string
+	expiry   int32 // -y; 0: unlimited, or the message's own when it is moved
 	quiet    bool
+	show     bool // -s: print what is put, too
+	timings  bool // -t
 	progress bool // --progress: tell how far a long run is, also where no terminal is
 	verbose  int
+	detail   qDetail // -d
 
-	persistence int32 // -ap, -an, -aq
-	msgType     int32
-	exclusive   bool // -aX
-	noCommands  bool // -ax: a line that begins with # is a message
-	context     byte // -C: a i A I n; 0: default
-	match       qIdentifier
+	replyTo   string // -r
+	waitReply bool   // -r+: wait for the reply to each message
+	echo      bool   // -e: put what was got to its reply queue
+	echoQMgr  bool   // -E: and name this queue manager in it
+	filter    string // -h: only messages with this text in them
+	selector  string // -H
+
+	persistence int32  // -ap, -an, -aq; -1: the queue's, or the message's own when it is moved
+	msgType     int32  // 0: datagram, request with -r, or the message's own when it is moved
+	format      string // -j
+	hasFormat   bool
+	report      int32 // -n
+	zeroMsgID   bool  // -z
+	exclusive   bool  // -aX
+	noCommands  bool  // -ax: a line that begins with # is a message
+	complete    bool  // -ac: get whole messages of segments
+	segment     bool  // -as: the queue manager may cut what is put
+	close       int32 // -aD, -aP: MQCO_* of the queue at the end
+	context     byte  // -C: a i A I n; 0: default
+	user        string
+	hasUser     bool   // -U
+	identity    string // -Ai
+	origin      string // -Ao
+	accounting  string // -Aa
+	get, put    qIdentifiers
 	put1        bool
 	maxLength   int32 // -=: -1 for any
 	truncate    bool
 	separators  string
 	exit        byte // -V: z, c; 0: the reason code
+	goOn        bool // -xq: calls do not fail because the queue manager ends
+	noDisc      bool // -xN: end without MQDISC
 
 	help bool
 }
 
-// qIdentifier is -g: get, or put, by an identifier.
-type qIdentifier struct {
-	kind byte // m c g; 0: none
-	put  bool
-	id   mqi.MsgId
+// qIdentifiers are -g: get, or put, by identifiers; nil: any, or what the queue manager makes.
+type qIdentifiers struct{ msg, correl, group *mqi.MsgId }
+
+// qDetail is -d: what is printed of a message.
+type qDetail struct {
+	md         bool // d
+	hex        bool // h
+	noBody     bool // n
+	properties bool // a
+	length     bool // l
+	level      int  // 1 to 3
 }
 
 const qUsage = `Usage: q [options], each letter with its value glued to it or behind a blank
-  -m QM       queue manager; the only one that runs if it is left out
-  -I Q        get from this queue          -i Q  browse it
-  -o Q        put to this queue (QM/Q: at that queue manager)
-  -O Q        the same, bound on open
-  -w SEC      wait for messages; negative: for ever
-  -p N        commit after N messages; -N: only persistent ones under syncpoint
-  -L N        stop after N messages        -q    do not print messages
+Where from and where to
+  -m QM       queue manager; the only one that runs if it is left out. A second -m, or QM1,QM2:
+              the queue manager of the output. Each has its own unit of work
+  -I Q        get from this queue          -i Q  browse it (-b -I Q is the same)
+  -o Q        put to this queue (QM/Q: at that queue manager); may be repeated
+  -O Q        the same, bound on open      -$ C  character between QM and Q
   -M TEXT     put one message              -f F  put the lines of a file
+  -F F        put a file as one message, or write what is got into it
+  -X F        put a file of hexadecimal digits as one message
+  -N          a line keeps its end         -1    MQPUT1
+How much and how
+  -w SEC      wait for messages; negative: for ever      -W MS  sleep before each get
+  -p N        commit after N messages; -N: only persistent ones under syncpoint
+  -L N        stop after N messages        -=N   cut longer messages; -=nN: refuse them
+  -h TEXT     only messages that contain it; others stay where they are
+  -H COND     only messages that the selection string picks
+  -g xmID     by message, -g c by correlation, -g g by group identifier; x: ID is in hex
+  -g pxmID    put with that identifier; -g pC: the one of a new CICS session
+  -k          lock each message that is browsed
+Requests and replies
+  -r Q        reply queue: requests        -r +Q   wait for the reply to each, a minute without -w
+  -e          echo each message to its reply queue       -E  the same, naming this queue manager in it
+  -n WORDS    reports: ca cad cafd cd cdd cdfd e ed efd x xd xfd pan nan newm passm copym passc disc passd
+What a message is
+  -a LETTERS  p n q persistence, d R r t type, s may be cut, c whole messages of segments, x no # commands,
+              X exclusive, D delete the queue at the end, P purge and delete it, i o f F a A C as in MA01
   -P N        priority                     -y N  expiry in tenths of a second
-  -a LETTERS  p n q persistence, d R r t type, x no # commands, X exclusive
+  -j FORMAT   format name                  -z    new MsgId for each put
   -C LETTER   context: a pass all, i pass identity, A set all, I set identity, n none
-  -g [p][x]mID or c or g   by message, correlation or group identifier; x: in hex
-  -r Q        reply queue                  -1    MQPUT1
-  -=N         longest message              -v1 to -v5   say more; -v2 prints the MsgId
-  -$ C        character between QM and Q   -Vz -Vc      exit 0, or 0 4 8
-  --data DIR  data folder                  --progress  tell how far a long run is
+  -U USER     user identifier              -A iTEXT  identity data, aTEXT accounting token, oTEXT origin data
+What is said
+  -q          do not print messages        -s    print those that are put, too
+  -d LETTERS  d MQMD, h in hex, n no message, l length, a properties, 1 2 3 how much
+  -v1 to -v5  say more; -v2 prints the MsgId             -t  how long it took
+  -V z        exit 0, -V c exit 0 4 8      --progress  tell how far a long run is
+  -x LETTERS  q go on while the queue manager ends, N no MQDISC; f s i b n as in MA01
+  --data DIR  data folder
 With -I and -o messages are moved, with -i and -o copied. With the same queue for both
 the move ends at the depth seen at the start, and stops if a message comes back.
-Lines: #100 puts 100 messages "#100"; #100/1024 of that size; #!100 TEXT puts TEXT; #end ends; ? helps.
+A move, an echo and a put to several queues are under syncpoint: -p 1 unless -p says more.
+Lines: #100 puts 100 messages "#100"; #100/1024 of that size, #100/-1024 of up to that; #100/0/2 every
+2 seconds; #100/0/0/10 commits every 10; #!100 TEXT puts TEXT; #c100/1024 with random content and a
+checksum; #p NAME=VALUE sets a property of the messages that follow, #p alone edits them; #end ends; ? helps.
 `
 
-// qDashes are what word processors make of a minus sign.
-const qDashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
-
-// parseQ reads q's command line. Errors are one line for a person.
-func parseQ(args []string) (*qOptions, error) {
-	o := &qOptions{priority: -1, persistence: mqi.MQPER_PERSISTENCE_AS_Q_DEF, msgType: mqi.MQMT_DATAGRAM, maxLength: -1, separators: `/#\,`}
-	for len(args) > 0 {
-		word := args[0]
-		args = args[1:]
-		if i := strings.IndexAny(word, qDashes); i == 0 {
-			return nil, fmt.Errorf("%q begins with a long dash (%U); type a plain minus sign", word, []rune(word)[0])
-		}
-		if name, ok := strings.CutPrefix(word, "--"); ok {
-			rest, err := o.long(name, args)
-			if err != nil {
-				return nil, err
-			}
-			args = rest
-			continue
-		}
-		if len(word) < 2 || word[0] != '-' {
-			return nil, fmt.Errorf("%q is not an option; every word begins with -", word)
-		}
-		letter, value := word[1], word[2:]
-		if value == "" && strings.IndexByte(qNeedsValue, letter) >= 0 && len(args) > 0 && isQValue(letter, args[0]) {
-			value, args = args[0], args[1:]
-		}
-		if err := o.set(letter, value); err != nil {
-			return nil, err
-		}
-	}
-	return o, o.check()
-}
-
-// qNeedsValue are the letters whose value may stand behind a blank.
-const qNeedsValue = "IioOmwpPLMfyraCgV$"
-
-// isQValue reports whether the next word is the value of the letter before it:
-// another option is not, but a negative number is.
-func isQValue(letter byte, word string) bool {
-	if letter == 'M' || !strings.HasPrefix(word, "-") {
-		return true
-	}
-	_, err := strconv.Atoi(word)
-	return err == nil && strings.IndexByte("wpPLy", letter) >= 0
-}
-
-func (o *qOptions) long(name string, args []string) ([]string, error) {
-	switch key, value, glued := strings.Cut(name, "="); {
-	case key == "help":
-		o.help = true
-	case key == "progress":
-		o.progress = true
-	case key == "data" && glued:
-		o.data = value
-	case key == "data" && len(args) > 0:
-		o.data, args = args[0], args[1:]
-	case key == "data":
-		return nil, fmt.Errorf("--data needs a folder")
-	default:
-		return nil, fmt.Errorf("--%s is not an option; see q -?", key)
-	}
-	return args, nil
-}
-
-// set takes one option.
-func (o *qOptions) set(letter byte, value string) error {
-	if value == "" && strings.IndexByte("IioOmwPLfyrCgV$=", letter) >= 0 {
-		return fmt.Errorf("-%c needs a value", letter)
-	}
-	switch letter {
-	case 'I', 'i':
-		if o.input != "" {
-			return fmt.Errorf("one -I or -i is enough, there are %s and %s", o.input, value)
-		}
-		o.input, o.browse = value, letter == 'i'
-	case 'o', 'O':
-		if o.output != "" {
-			return fmt.Errorf("several output queues (%s, %s) come with a later release", o.output, value)
-		}
-		o.output = value
-		if letter == 'O' {
-			o.bind = mqi.MQOO_BIND_ON_OPEN
-		}
-	case 'm':
-		o.qmgr = value
-	case 'M':
-		o.text, o.hasText = value, true
-	case 'f':
-		o.file = value
-	case 'r':
-		o.replyTo = value
-	case 'q':
-		o.quiet = true
-	case '1':
-		o.put1 = true
-	case '$':
-		o.separators = value
-	case 's', 'l': // output goes to standard output anyway; there is no library to choose
-	case '?', 'h':
-		o.help = true
-	default:
-		return o.setMore(letter, value)
-	}
-	return nil
-}
-
-func (o *qOptions) setMore(letter byte, value string) (err error) {
-	switch letter {
-	case 'a':
-		return o.attributes(value)
-	case 'C':
-		if len(value) != 1 || !strings.Contains("aiAIn", value) {
-			return fmt.Errorf("-C is one of a i A I n, not %q", value)
-		}
-		o.context = value[0]
-	case 'g':
-		return o.identifier(value)
-	case 'V':
-		if value != "z" && value != "c" {
-			return fmt.Errorf("-V is z or c, not %q", value)
-		}
-		o.exit = value[0]
-	case 'v':
-		o.verbose = 1
-		if value != "" {
-			o.verbose, err = qNumber('v', value, 1, 5)
-		}
-		return err
-	case '=':
-		o.truncate = !strings.HasPrefix(value, "n")
-		n, err := qNumber('=', strings.TrimPrefix(value, "n"), 0, math.MaxInt32)
-		o.maxLength = int32(n)
-		return err
-	default:
-		return o.number(letter, value)
-	}
-	return nil
-}
-
-// number takes the options whose value is one.
-func (o *qOptions) number(letter byte, value string) error {
-	switch letter {
-	case 'w':
-		n, err := qNumber('w', value, math.MinInt32, math.MaxInt32)
-		o.wait = mqi.MQWI_UNLIMITED
-		if n >= 0 && n <= math.MaxInt32/1000 {
-			o.wait = int32(n) * 1000
-		}
-		return err
-	case 'p':
-		if value == "" {
-			return nil
-		}
-		n, err := qNumber('p', value, -10000, 10000)
-		o.commit, o.ifPers = max(n, -n), n < 0
-		return err
-	case 'P':
-		n, err := qNumber('P', value, -1, 9)
-		o.priority = int32(n)
-		return err
-	case 'L':
-		n, err := qNumber('L', value, 1, math.MaxInt32)
-		o.limit = n
-		return err
-	case 'y':
-		n, err := qNumber('y', value, 1, 999_999_999)
-		o.expiry = int32(n)
-		return err
-	}
-	return fmt.Errorf("-%c is not an option of this version; see q -?", letter)
-}
-
-func qNumber(letter byte, value string, least, most int) (int, error) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("-%c takes a number from %d to %d, not %q", letter, least, most, value)
-	}
-	return n, nil
-}
-
-func (o *qOptions) attributes(letters string) error {
-	for _, a := range letters {
-		switch a {
-		case 'p':
-			o.persistence = mqi.MQPER_PERSISTENT
-		case 'n':
-			o.persistence = mqi.MQPER_NOT_PERSISTENT
-		case 'q':
-			o.persistence = mqi.MQPER_PERSISTENCE_AS_Q_DEF
-		case 'd':
-			o.msgType = mqi.MQMT_DATAGRAM
-		case 'R':
-			o.msgType = mqi.MQMT_REQUEST
-		case 'r':
-			o.msgType = mqi.MQMT_REPLY
-		case 't':
-			o.msgType = mqi.MQMT_REPORT
-		case 'x':
-			o.noCommands = true
-		case 'X':
-			o.exclusive = true
-		case 'f', 'F', 'a', 'A': // asynchronous put and read ahead change nothing here
-		default:
-			return fmt.Errorf("-a%c is not an attribute of this version; see q -?", a)
-		}
-	}
-	return nil
-}
-
-// identifier reads -g: letters, then m, c or g with the identifier.
-func (o *qOptions) identifier(value string) error {
-	inHex := false
-	for i, c := range []byte(value) {
-		switch c {
-		case 'p':
-			o.match.put = true
-		case 'x':
-			inHex = true
-		case 'm', 'c', 'g':
-			o.match.kind = c
-			return o.match.set(value[i+1:], inHex)
-		default:
-			return fmt.Errorf("-g%s: m, c or g comes before the identifier", value)
-		}
-	}
-	return fmt.Errorf("-g%s: m, c or g with an identifier is missing", value)
-}
-
-func (g *qIdentifier) set(text string, inHex bool) error {
-	id := []byte(text)
-	if inHex {
-		var err error
-		if id, err = hex.DecodeString(text); err != nil {
-			return fmt.Errorf("-g: %q is not hexadecimal: %w", text, err)
-		}
-	}
-	if len(id) == 0 || len(id) > len(g.id) {
-		return fmt.Errorf("-g: an identifier has 1 to %d bytes, not %d", len(g.id), len(id))
-	}
-	copy(g.id[:], id)
-	return nil
-}
-
 func (o *qOptions) check() error {
-	switch {
-	case o.help:
+	if o.help {
 		return nil
-	case o.input == "" && o.output == "":
+	}
+	if o.input == "" && len(o.outputs) == 0 {
 		return fmt.Errorf("name a queue with -I, -i or -o; see q -?")
-	case o.hasText && o.file != "":
-		return fmt.Errorf("-M and -f exclude each other")
-	case o.input != "" && (o.hasText || o.file != ""):
-		return fmt.Errorf("-M and -f put messages of their own, -%s gets them", map[bool]string{true: "i", false: "I"}[o.browse])
-	case o.browse && o.match.put:
-		return fmt.Errorf("-gp puts by identifier, -i only browses")
+	}
+	if len(o.qmgrs) > 1 && (o.input == "" || len(o.outputs) == 0) {
+		return fmt.Errorf("a second queue manager is that of the output: it needs -I or -i, and -o")
+	}
+	if err := o.checkSource(); err != nil {
+		return err
+	}
+	return o.checkInput()
+}
+
+// checkSource looks at where messages to put come from.
+func (o *qOptions) checkSource() error {
+	var given []string
+	for _, s := range []struct {
+		letter string
+		there  bool
+	}{{"-M", o.hasText}, {"-f", o.file != ""}, {"-F", o.whole != "" && o.input == ""}, {"-X", o.hexFile != ""}} {
+		if s.there {
+			given = append(given, s.letter)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		return fmt.Errorf("%s exclude each other", strings.Join(given, " and "))
+	case len(given) == 1 && o.input != "":
+		return fmt.Errorf("%s puts messages of its own, -%s gets them", given[0], o.inputLetter())
+	case o.whole != "" && o.input != "" && len(o.outputs) > 0:
+		return fmt.Errorf("-F writes what is got into a file; leave out -o")
+	case o.waitReply && o.input != "":
+		return fmt.Errorf("-r+ waits for the replies to messages of its own; leave out -%s", o.inputLetter())
+	case o.input == "" && (o.context == 'a' || o.context == 'i'):
+		return fmt.Errorf("-C%c passes the context of messages that are got; use it with -I", o.context)
 	}
 	return nil
 }
+
+// checkInput looks at options that need a queue to get from, or one to put to.
+func (o *qOptions) checkInput() error {
+	gets := o.input != "" && !o.browse
+	switch {
+	case o.browse && o.put.any() && len(o.outputs) == 0:
+		return fmt.Errorf("-gp puts by identifier, -i only browses")
+	case o.selector != "" && o.input == "":
+		return fmt.Errorf("-H selects messages of an input queue; use it with -I or -i")
+	case o.get.any() && o.input == "":
+		return fmt.Errorf("-g gets by identifier, use it with -I or -i; -gp puts with one")
+	case o.echo && !gets:
+		return fmt.Errorf("-e and -E echo messages that are got; use them with -I")
+	case o.lock && !o.browse:
+		return fmt.Errorf("-k locks messages that are browsed; use it with -i")
+	case o.filter != "" && o.complete:
+		return fmt.Errorf("-h looks at messages one by one, -ac puts segments together")
+	}
+	return nil
+}
+
+func (o *qOptions) inputLetter() string {
+	if o.browse {
+		return "i"
+	}
+	return "I"
+}
+
+func (g *qIdentifiers) any() bool { return g.msg != nil || g.correl != nil || g.group != nil }
 
 // target splits QM/Q.
-func (o *qOptions) target() mqi.OD {
+func (o *qOptions) target(name string) mqi.OD {
 	for _, sep := range o.separators {
-		if qm, q, ok := strings.Cut(o.output, string(sep)); ok {
+		if qm, q, ok := strings.Cut(name, string(sep)); ok {
 			return mqi.OD{ObjectName: q, ObjectQMgrName: qm}
 		}
 	}
-	return mqi.OD{ObjectName: o.output}
+	return mqi.OD{ObjectName: name}
 }

@@ -2,52 +2,90 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/situationd/situationd/mqengine"
 	"github.com/situationd/situationd/mqengine/mqi"
-	"github.com/situationd/situationd/mqengine/qmgr"
 )
 
 // qLineMax is the longest line, and so the longest message: MQ's limit.
 const qLineMax = 100 << 20
 
-// produce puts a message for each line of its input.
+// produce puts a message for each line of its input, or the one that is given.
 func (r *qRun) produce(ctx context.Context) error {
-	if r.context == 'a' || r.context == 'i' {
-		return usagef("q: -C%c passes the context of messages that are got; use it with -I", r.context)
+	r.settleContext()
+	if err := r.openReplyQueue(ctx); err != nil {
+		return err
 	}
-	target := r.target()
-	if !r.put1 {
-		h, res, err := r.conn.Open(ctx, target, mqi.MQOO_OUTPUT|mqi.MQOO_FAIL_IF_QUIESCING|r.bind|r.openContext())
-		if err != nil {
-			return err
-		}
-		r.out = h
-		r.say(1, "opened %s (%s at %s)", r.output, res.ResolvedQName, res.ResolvedQMgrName)
+	if err := r.openOutputs(ctx); err != nil {
+		return err
 	}
-	if r.hasText {
-		return r.putText(ctx, target, r.text)
-	}
-	in := r.env.Stdin
-	if r.file != "" {
+	switch {
+	case r.hasText:
+		return r.putGiven(ctx)
+	case r.whole != "":
+		return r.putFile(ctx, r.whole, func(b []byte) ([]byte, error) { return b, nil })
+	case r.hexFile != "":
+		return r.putFile(ctx, r.hexFile, fromHex)
+	case r.file != "":
 		f, err := os.Open(r.file)
 		if err != nil {
 			return usagef("q: %w", err)
 		}
 		defer f.Close()
-		in = f
+		return r.putLines(ctx, f, false)
 	}
-	return r.putLines(ctx, target, in)
+	return r.putLines(ctx, r.env.Stdin, isTerminal(r.env.Stdin))
+}
+
+// putGiven puts the message of -M, or does the # command that it is.
+func (r *qRun) putGiven(ctx context.Context) error {
+	if r.text == "?" {
+		return r.putText(ctx, r.text)
+	}
+	err := r.line(ctx, r.text, func(context.Context) (string, error) { return "", errInputEnds })
+	if errors.Is(err, errInputEnds) {
+		return nil
+	}
+	return err
+}
+
+// putFile puts a whole file as one message.
+func (r *qRun) putFile(ctx context.Context, name string, decode func([]byte) ([]byte, error)) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return usagef("q: %w", err)
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.LimitReader(f, 3*qLineMax+1))
+	if err == nil {
+		body, err = decode(body)
+	}
+	if err == nil && len(body) > qLineMax {
+		err = fmt.Errorf("it is longer than %d bytes", qLineMax)
+	}
+	if err != nil {
+		return usagef("q: %s: %w", name, err)
+	}
+	return r.putBody(ctx, body)
+}
+
+// fromHex reads pairs of hexadecimal digits, with blanks and ends of lines between them.
+func fromHex(text []byte) ([]byte, error) {
+	digits := bytes.Join(bytes.Fields(text), nil)
+	body := make([]byte, hex.DecodedLen(len(digits)))
+	_, err := hex.Decode(body, digits)
+	return body, err
 }
 
 // qLine is one line of the input, or why there are no more.
@@ -56,30 +94,43 @@ type qLine struct {
 	err  error
 }
 
+// errInputEnds is the end of the lines: of the input, or #end.
+var errInputEnds = errors.New("the input ends")
+
 // putLines puts lines until the input ends or #end. A goroutine reads them, since
 // a read of a terminal cannot be interrupted; after a signal it ends with the process.
-func (r *qRun) putLines(ctx context.Context, target mqi.OD, in io.Reader) error {
-	terminal := isTerminal(in)
+func (r *qRun) putLines(ctx context.Context, in io.Reader, terminal bool) error {
 	lines := make(chan qLine)
 	go readLines(ctx, in, lines)
-	for !r.limited() {
+	next := func(ctx context.Context) (string, error) {
 		if terminal {
 			fmt.Fprint(r.env.Stderr, ">")
 		}
-		var line qLine
 		select {
-		case line = <-lines:
+		case line := <-lines:
+			if errors.Is(line.err, io.EOF) {
+				return "", errInputEnds
+			}
+			if line.err != nil {
+				return "", fmt.Errorf("read messages: %w", line.err)
+			}
+			return line.text, nil
 		case <-ctx.Done():
-			return ctx.Err()
+			return "", ctx.Err()
 		}
-		if errors.Is(line.err, io.EOF) {
+	}
+	for !r.limited() {
+		text, err := next(ctx)
+		if err == nil {
+			err = r.line(ctx, text, next)
+		}
+		var wrong *exitError
+		switch {
+		case errors.Is(err, errInputEnds):
 			return nil
-		}
-		if line.err != nil {
-			return fmt.Errorf("read messages: %w", line.err)
-		}
-		end, err := r.line(ctx, target, line.text, terminal)
-		if err != nil || end {
+		case terminal && errors.As(err, &wrong) && wrong.Code == exitUsage:
+			fmt.Fprintln(r.env.Stderr, wrong.Err) // a person types it again
+		case err != nil:
 			return err
 		}
 	}
@@ -122,30 +173,27 @@ func readLine(b *bufio.Reader) (string, error) {
 }
 
 // line carries out one line of the input.
-func (r *qRun) line(ctx context.Context, target mqi.OD, text string, terminal bool) (end bool, err error) {
-	if r.noCommands || text == "" || text[0] != '#' && text != "?" {
-		return false, r.putText(ctx, target, text)
-	}
-	if text == "?" {
+func (r *qRun) line(ctx context.Context, text string, next func(context.Context) (string, error)) error {
+	switch {
+	case r.noCommands || text == "" || text[0] != '#' && text != "?":
+		return r.putText(ctx, text)
+	case text == "?":
 		_, err := io.WriteString(r.env.Stderr, qUsage)
-		return false, err
-	}
-	if text == "#end" {
-		return true, nil
+		return err
+	case text == "#end":
+		return errInputEnds
+	case strings.HasPrefix(text, "#p"):
+		return r.editProperties(ctx, strings.TrimSpace(text[2:]), next)
 	}
 	c, err := parseQCommand(text)
 	if err != nil {
-		if terminal {
-			fmt.Fprintf(r.env.Stderr, "q: %v\n", err)
-			return false, nil
-		}
-		return false, usagef("q: %w", err)
+		return usagef("q: %w", err)
 	}
-	return false, r.repeat(ctx, target, c)
+	return r.repeat(ctx, c)
 }
 
 // repeat puts the messages of a # command.
-func (r *qRun) repeat(ctx context.Context, target mqi.OD, c qCommand) error {
+func (r *qRun) repeat(ctx context.Context, c qCommand) error {
 	if c.commit > 0 {
 		before := r.every
 		r.every = c.commit
@@ -159,15 +207,18 @@ func (r *qRun) repeat(ctx context.Context, target mqi.OD, c qCommand) error {
 		if size < 0 {
 			size = 1 + rand.IntN(-size)
 		}
-		if err := r.putText(ctx, target, c.body(size)); err != nil {
+		body := c.body(size)
+		if c.random {
+			fmt.Fprintf(r.env.Stderr, "[Chk.%d]\n", checksum(body))
+		}
+		if r.filter != "" && !bytes.Contains(body, []byte(r.filter)) {
+			continue
+		}
+		if err := r.putBody(ctx, body); err != nil {
 			return err
 		}
-		if c.delay > 0 {
-			select {
-			case <-time.After(c.delay):
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		if err := r.pause(ctx, c.delay); err != nil {
+			return err
 		}
 	}
 	if c.commit > 0 {
@@ -176,47 +227,37 @@ func (r *qRun) repeat(ctx context.Context, target mqi.OD, c qCommand) error {
 	return nil
 }
 
-// putText puts one message of our own.
-func (r *qRun) putText(ctx context.Context, target mqi.OD, text string) error {
-	md := mqi.NewMD()
-	md.Format, md.Persistence, md.Priority, md.MsgType = "MQSTR", r.persistence, r.priority, r.msgType
-	md.ReplyToQ = r.replyTo
-	if r.expiry > 0 {
-		md.Expiry = r.expiry
+// putText puts a line.
+func (r *qRun) putText(ctx context.Context, text string) error {
+	if r.filter != "" && !strings.Contains(text, r.filter) {
+		return nil
 	}
-	switch r.match.kind {
-	case 'm':
-		md.MsgId = r.match.id
-	case 'c':
-		md.CorrelId = r.match.id
-	case 'g':
-		md.GroupId, md.MsgFlags = r.match.id, mqi.MQMF_MSG_IN_GROUP
+	if r.newline {
+		text += "\n"
 	}
-	pmo := mqi.PMO{Options: mqi.MQPMO_FAIL_IF_QUIESCING | r.putSyncpoint(r.persistence) | r.putContext()}
-	if r.match.kind != 'm' {
-		pmo.Options |= mqi.MQPMO_NEW_MSG_ID
-	}
-	if _, err := r.put(ctx, target, &mqengine.Message{MD: md, Body: []byte(text)}, pmo); err != nil {
-		return err
-	}
-	return r.count(ctx)
+	return r.putBody(ctx, []byte(text))
 }
 
-func (r *qRun) put(ctx context.Context, target mqi.OD, msg *mqengine.Message, pmo mqi.PMO) (qmgr.PutResult, error) {
-	if ctx.Err() != nil {
-		return qmgr.PutResult{}, ctx.Err()
+// putBody puts one message of our own, and waits for the reply with -r+.
+func (r *qRun) putBody(ctx context.Context, body []byte) error {
+	md := mqi.NewMD()
+	md.Format = "MQSTR"
+	r.dress(&md)
+	var options int32
+	if r.put.msg == nil {
+		options = mqi.MQPMO_NEW_MSG_ID
 	}
-	var res qmgr.PutResult
-	var err error
-	if r.put1 {
-		res, err = r.conn.Put1(ctx, target, msg, pmo)
-	} else {
-		res, err = r.conn.Put(ctx, r.out, msg, pmo)
+	res, err := r.putAll(ctx, &mqengine.Message{MD: md, Props: r.properties, Body: body}, options)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		r.say(2, "put %X to %s at %s", res.MsgId[:], res.ResolvedQName, res.ResolvedQMgrName)
+	if err := r.count(ctx); err != nil {
+		return err
 	}
-	return res, err
+	if r.waitReply {
+		return r.await(ctx, res)
+	}
+	return nil
 }
 
 // isTerminal reports whether a person types the input.

@@ -24,6 +24,12 @@ const (
 // MQOO_INPUT is every bit that makes a handle count in IPPROCS.
 const MQOO_INPUT = MQOO_INPUT_AS_Q_DEF | MQOO_INPUT_SHARED | MQOO_INPUT_EXCLUSIVE
 
+// Close options (MQCO_*) of dynamic queues.
+const (
+	MQCO_DELETE       int32 = 1
+	MQCO_DELETE_PURGE int32 = 2
+)
+
 // Put options (MQPMO_*).
 const (
 	MQPMO_SYNCPOINT             int32 = 2

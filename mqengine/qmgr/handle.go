@@ -8,12 +8,6 @@ import (
 	sel "github.com/situationd/situationd/mqengine/selector"
 )
 
-// Close options (MQCO_*) of dynamic queues.
-const (
-	closeDelete      int32 = 1
-	closeDeletePurge int32 = 2
-)
-
 // handle is an open object of one connection.
 type handle struct {
 	conn    *conn
@@ -110,7 +104,7 @@ func (m *Machine) close(now time.Time, fx *Effects, c *conn, number uint32, opti
 	if h == nil {
 		return reason
 	}
-	if options&^(closeDelete|closeDeletePurge) != 0 || options == closeDelete|closeDeletePurge {
+	if options&^(mqi.MQCO_DELETE|mqi.MQCO_DELETE_PURGE) != 0 || options == mqi.MQCO_DELETE|mqi.MQCO_DELETE_PURGE {
 		return mqi.MQRC_OPTIONS_ERROR
 	}
 	q := h.queue
@@ -120,7 +114,7 @@ func (m *Machine) close(now time.Time, fx *Effects, c *conn, number uint32, opti
 			return mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE
 		case q.uncommitted > 0 || len(q.handles) > 1:
 			return mqi.MQRC_OBJECT_IN_USE
-		case options == closeDelete && q.live() > 0:
+		case options == mqi.MQCO_DELETE && q.live() > 0:
 			return mqi.MQRC_Q_NOT_EMPTY
 		}
 	}

@@ -210,10 +210,10 @@ func TestDynamicQueues(t *testing.T) {
 	perm := r.must(c, OpenReq{OD: mqi.OD{ObjectName: "PERM", DynamicQName: "KEEP"}, Options: inOut}).Result.(OpenResult)
 	r.put(c, perm.Handle, "kept")
 	check(t, "twice", r.call(c, OpenReq{OD: mqi.OD{ObjectName: "PERM", DynamicQName: "KEEP"}, Options: out}).Reason, mqi.MQRC_OBJECT_ALREADY_EXISTS)
-	check(t, "not empty", r.call(c, CloseReq{Handle: perm.Handle, Options: closeDelete}).Reason, mqi.MQRC_Q_NOT_EMPTY)
+	check(t, "not empty", r.call(c, CloseReq{Handle: perm.Handle, Options: mqi.MQCO_DELETE}).Reason, mqi.MQRC_Q_NOT_EMPTY)
 	r.crash()
 	check(t, "permanent", r.counts("KEEP"), "1/0")
 	c = r.connect(1, "app")
-	r.must(c, CloseReq{Handle: r.open(c, "KEEP", in), Options: closeDeletePurge})
+	r.must(c, CloseReq{Handle: r.open(c, "KEEP", in), Options: mqi.MQCO_DELETE_PURGE})
 	check(t, "purged", r.openReason(c, "KEEP", "", in), mqi.MQRC_UNKNOWN_OBJECT_NAME)
 }
