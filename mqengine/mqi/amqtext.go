@@ -41,7 +41,7 @@ var amqTexts = map[string]string{
 	"AMQ8276I": "Display Connection details.",
 
 	// Syntax and attribute checks.
-	"AMQ8404E": "Command failed.",
+	"AMQ8404E": "Command failed. %1",
 	"AMQ8405I": "Syntax error detected at or near end of command segment below:-\n%1\n",
 	"AMQ8407I": "Display Process details.",
 	"AMQ8408I": "Display Queue Manager details.",
@@ -66,6 +66,7 @@ var amqTexts = map[string]string{
 	"AMQ8434E": "The repository is unavailable.",
 	"AMQ8441I": "Display Cluster Queue Manager details.",
 	"AMQ8442E": "USAGE cannot be set to XMITQ because either the CLUSTER or CLUSNL field is set.",
+	"AMQ8448W": "Attribute value without effect. %1.", // own text
 	"AMQ8450I": "Display queue status details.",
 	"AMQ8550I": "Display namelist details.",
 	"AMQ8551I": "IBM MQ namelist changed.",

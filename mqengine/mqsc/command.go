@@ -18,7 +18,10 @@ type Command struct {
 	All, Replace, Purge, Force bool
 	Like                       string
 	Where                      *Where
-	Text                       string // as typed, for the echo
+	// Absent says what this queue manager lacks for a command that MQ has; it is refused
+	// when it is run. Its Params are words as typed.
+	Absent string
+	Text   string // as typed, for the echo
 }
 
 // Param is KEYWORD(VALUE), or a bare KEYWORD such as TRIGGER with no values.

@@ -8,7 +8,8 @@
 // such as - and : need no apostrophes, and another command may follow a
 // semicolon on the same line. It is stricter in its errors: every one names the
 // token and what would be right. The commands for topics, authority records,
-// CHLAUTH, services and z/OS are left out.
+// CHLAUTH and services are read and say in Absent why they cannot be carried
+// out; those of z/OS are left out.
 //
 // No goroutines, no state.
 package mqsc

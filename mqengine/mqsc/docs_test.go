@@ -2,6 +2,7 @@ package mqsc
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +70,12 @@ func renderDocs() string {
 	for _, f := range forms {
 		fmt.Fprintf(&b, "| %s | %s |\n", f.synopsis(), f.extras())
 	}
+	b.WriteString("\nCommands of MQ that are read and refused when they are run (AMQ8404E):\n\n| command | why |\n|---|---|\n")
+	for _, a := range absentNouns {
+		fmt.Fprintf(&b, "| %s %s | %s |\n", strings.ReplaceAll(a.verbs, " ", ", "), a.noun, a.why)
+	}
+	fmt.Fprintf(&b, "| channels with CHLTYPE %s | they are not in this queue manager |\n", strings.Join(slices.Sorted(maps.Keys(absentChannels)), ", "))
+	b.WriteString("\nA value that asks for what is not here is refused (AMQ8425E) where going without would do harm;\nelse it is kept, and a line AMQ8448W behind the answer says that it does nothing.\n")
 	b.WriteString("\n## Attributes of definitions\n\nread-only: the queue manager sets it. cluster: other queue managers of the cluster learn it.\n")
 	for k := object.QLocal; k <= object.QMgr; k++ {
 		title := k.String()
@@ -195,6 +202,12 @@ func attrNotes(a *object.Attr) string {
 	}
 	if a.Cluster && !a.Key {
 		s += " cluster"
+	}
+	if a.Absent != "" {
+		s += " Other values are refused: " + a.Absent + " here."
+	}
+	if a.Idle != "" {
+		s += " Other values are kept and do nothing: " + a.Idle + " here."
 	}
 	if a.Force {
 		s += " Needs FORCE while the object is open."

@@ -8,7 +8,7 @@ import (
 )
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"DEF QL(A)", "alter ql( X ) put( disabled )", "DIS QS(*) WHERE(PID EQ 148477) type(handle) all",
+	for _, s := range []string{"DEF QL(A)", "SET AUTHREC PROFILE('x') AUTHADD(A,B) Y()", "DEF CHL(C) CHLTYPE(SVR) REPLACE", "alter ql( X ) put( disabled )", "DIS QS(*) WHERE(PID EQ 148477) type(handle) all",
 		"DEF CHL(C) CHLTYPE(SDR) CONNAME('h(1)') XMITQ(X)", "DEF NL(N) NAMES(A,B 'c')", "DEF QL(A) DESCR('it''s", "DIS QMGR;;", "'", "((", "DEF QL(\xff)"} {
 		f.Add(s)
 	}

@@ -56,7 +56,8 @@ var verbSynonyms = map[string]string{
 
 var nounSynonyms = map[string]string{
 	"QL": "QLOCAL", "QA": "QALIAS", "QR": "QREMOTE", "QM": "QMODEL", "QC": "QCLUSTER", "Q": "QUEUE", "QS": "QSTATUS",
-	"CHL": "CHANNEL", "CHS": "CHSTATUS", "NL": "NAMELIST", "PRO": "PROCESS", "LSTR": "LISTENER",
+	"CHL": "CHANNEL", "CHS": "CHSTATUS", "NL": "NAMELIST", "PRO": "PROCESS", "PROC": "PROCESS", "LSTR": "LISTENER",
+	"APS": "APSTATUS", "TPC": "TOPIC", "TPS": "TPSTATUS",
 }
 
 func canonicalVerb(w string) string {

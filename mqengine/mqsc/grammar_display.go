@@ -26,7 +26,7 @@ var displayForms = []form{
 		groups: queueMonitor, byType: map[string][]object.View{
 			"": {object.ViewQueueStatus}, "QUEUE": {object.ViewQueueStatus}, "HANDLE": {object.ViewHandleStatus}}},
 	{verb: "DISPLAY", noun: "CHANNEL", name: genericName, nameType: nameChannel, kinds: channelKinds,
-		params: []object.Attr{{Keyword: "CHLTYPE", Synonyms: []string{"TYPE"}, Type: object.Enum, Values: []string{"ALL", "SDR", "RCVR", "CLUSSDR", "CLUSRCVR", "SVRCONN"}}}},
+		params: []object.Attr{{Keyword: "CHLTYPE", Synonyms: []string{"TYPE"}, Type: object.Enum, Values: []string{"ALL", "SDR", "RCVR", "CLUSSDR", "CLUSRCVR", "SVRCONN", "SVR", "RQSTR", "CLNTCONN"}}}},
 	{verb: "DISPLAY", noun: "CHSTATUS", name: genericName, nameType: nameChannel, views: []object.View{object.ViewChStatus},
 		params: []object.Attr{bare("CURRENT"), bare("SAVED"), bare("SHORT"), text("CONNAME", 264), filter("XMITQ")},
 		groups: channelMonitor, check: atMostOne("CURRENT", "SAVED", "SHORT")},

@@ -28,12 +28,15 @@ func Parse(text string) (*Command, *Error) {
 	}
 	c.Text = text
 	rest := items[2:]
-	if f.verb == "DISPLAY" {
+	switch {
+	case c.Absent != "":
+		err = p.absentCommand(c, items[1], rest)
+	case f.verb == "DISPLAY":
 		err = p.display(f, c, rest)
-	} else {
+	default:
 		err = p.command(f, c, rest)
 	}
-	if err == nil && f.check != nil {
+	if err == nil && c.Absent == "" && f.check != nil {
 		err = f.check(p, c)
 	}
 	if err != nil {
@@ -48,13 +51,13 @@ func (p *parser) head(items []item) (*form, *Command, *Error) {
 		return nil, nil, p.missing(verbs(), "The command is blank; it begins with one of %s", strings.Join(verbs(), ", "))
 	}
 	verb := canonicalVerb(items[0].key.text)
-	if !slices.Contains(verbs(), verb) || items[0].paren {
+	if !slices.Contains(verbs(), verb) && !isAbsentVerb(verb) || items[0].paren {
 		at := items[0].key
 		e := p.failValid(idVerb, at, verbs(), "%s is not a command", clip(at.text))
 		return nil, nil, e
 	}
 	nouns := nounsOf(verb)
-	if len(nouns) == 0 {
+	if len(nouns) == 0 && !isAbsentVerb(verb) {
 		return nil, nil, p.fail(idParser, items[0].key, "%s ends an input and is nothing that a queue manager carries out", verb)
 	}
 	if len(items) == 1 {
@@ -63,6 +66,9 @@ func (p *parser) head(items []item) (*form, *Command, *Error) {
 	it := items[1]
 	noun := canonicalNoun(it.key.text)
 	i := slices.IndexFunc(forms, func(f form) bool { return f.verb == verb && f.noun == noun })
+	if why := absent(verb, noun); i < 0 && why != "" {
+		return nil, &Command{Verb: verb, Noun: noun, Absent: why}, nil
+	}
 	if i < 0 {
 		return nil, nil, p.failValid(idKeyword, it.key, nouns, "%s cannot follow %s", clip(it.key.text), verb)
 	}
@@ -78,11 +84,20 @@ func verbs() []string {
 	return []string{"ALTER", "CLEAR", "DEFINE", "DELETE", "DISPLAY", "END", "PING", "REFRESH", "RESET", "RESOLVE", "RESUME", "START", "STOP", "SUSPEND"}
 }
 
+// nounsOf lists what may follow a verb; where nothing of it is here, what MQ has.
 func nounsOf(verb string) []string {
 	var out []string
 	for _, f := range forms {
 		if f.verb == verb {
 			out = append(out, f.noun)
+		}
+	}
+	if slices.Contains(verbs(), verb) {
+		return out
+	}
+	for _, a := range absentNouns {
+		if slices.Contains(strings.Fields(a.verbs), verb) {
+			out = append(out, a.noun)
 		}
 	}
 	return out

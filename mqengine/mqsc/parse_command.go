@@ -9,6 +9,11 @@ import (
 
 // command reads the keywords of everything but DISPLAY.
 func (p *parser) command(f *form, c *Command, items []item) *Error {
+	if len(f.kinds) > 1 {
+		if taken, err := p.absentType(c, items); taken {
+			return err
+		}
+	}
 	items, err := p.channelType(f, c, items)
 	if err != nil {
 		return err

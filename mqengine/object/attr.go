@@ -55,6 +55,12 @@ type Attr struct {
 	Cluster bool
 	// Force attributes may be changed on an open object only with FORCE.
 	Force bool
+	// Absent says why only the default is taken: what every other value asks for is not
+	// here, and who sets it is refused.
+	Absent string
+	// Idle says what is not here that other values than the default are for, where
+	// going without does no harm: they are kept and shown, and who sets one is told.
+	Idle string
 	// Key attributes come first in a DISPLAY, in the order of the table; they are always shown.
 	Key bool
 	// Always is shown whatever was asked for, at its alphabetical place.

@@ -14,6 +14,20 @@ const (
 	maxMsgLen = 104857600
 )
 
+// DefaultFileSize is MAXFSIZE(DEFAULT) in megabytes.
+const DefaultFileSize = 2088960
+
+// What is not here, as phrases that end a sentence to the person who asks for it.
+const (
+	noTopics  = "there is no publish/subscribe"
+	noRecords = "no accounting or statistics messages are written"
+	noEvent   = "no such event messages are written"
+	noImages  = "the store keeps no media images"
+	noExits   = "there are no exits"
+	noSNA     = "the transport is TCP"
+	noReport  = "no activity reports are written"
+)
+
 var noYes = []string{"NO", "YES"}
 var disEnabled = []string{"DISABLED", "ENABLED"}
 
@@ -28,7 +42,7 @@ var queueAttrs = []Attr{
 	{Keyword: "ALTTIME", Kinds: allKinds, Type: String, MaxLen: 8, ReadOnly: true, Cluster: true, Doc: "Time of the last change, hh.mm.ss, in the host's zone."},
 	{Keyword: "CRDATE", Kinds: storedQueues | Of(QMgr), Type: String, MaxLen: 12, ReadOnly: true, Doc: "Date of the creation."},
 	{Keyword: "CRTIME", Kinds: storedQueues | Of(QMgr), Type: String, MaxLen: 8, ReadOnly: true, Doc: "Time of the creation."},
-	{Keyword: "CUSTOM", Kinds: allQueues | Of(QMgr), Type: String, MaxLen: 128, Doc: "Reserved for settings of later releases; kept and shown."},
+	{Keyword: "CUSTOM", Kinds: allQueues | Of(QMgr), Type: String, MaxLen: 128, Idle: "nothing reads the settings in it", Doc: "Reserved for settings of later releases; kept and shown."},
 
 	{Keyword: "PUT", Kinds: allQueues, Type: Enum, Values: disEnabled, Default: "ENABLED", Cluster: true,
 		Doc: "Whether messages may be put. The cluster learns it, so putters elsewhere avoid a disabled instance."},
@@ -39,15 +53,17 @@ var queueAttrs = []Attr{
 	{Keyword: "DEFREADA", Kinds: openQueues, Type: Enum, Values: []string{"NO", "YES", "DISABLED"}, Default: "NO", Doc: "Read ahead of nonpersistent messages for clients."},
 	{Keyword: "PROPCTL", Kinds: openQueues, Type: Enum, Values: []string{"ALL", "COMPAT", "FORCE", "NONE", "V6COMPAT"}, Default: "COMPAT",
 		Doc: "How message properties reach an application that asks for none of the forms."},
-	{Keyword: "SCOPE", Kinds: namedQueues, Type: Enum, Values: []string{"QMGR", "CELL"}, Default: "QMGR", Doc: "Scope of the name."},
+	{Keyword: "CAPEXPRY", Kinds: allQueues, Type: Int, Min: 1, Max: maxCount, Words: []Word{{"NOLIMIT", -1}}, Default: "NOLIMIT",
+		Doc: "Longest expiry of messages put through the object, tenths of a second; the lowest on the way counts."},
+	{Keyword: "SCOPE", Kinds: namedQueues, Type: Enum, Values: []string{"QMGR", "CELL"}, Default: "QMGR", Absent: "there is no name service of a cell", Doc: "Scope of the name."},
 
 	{Keyword: "TARGET", Synonyms: []string{"TARGQ"}, Kinds: Of(QAlias), Type: Name, MaxLen: MaxName, Force: true, Doc: "The queue that the alias stands for."},
-	{Keyword: "TARGTYPE", Kinds: Of(QAlias), Type: Enum, Values: []string{"QUEUE"}, Default: "QUEUE", Doc: "What the alias stands for."},
+	{Keyword: "TARGTYPE", Kinds: Of(QAlias), Type: Enum, Values: []string{"QUEUE", "TOPIC"}, Default: "QUEUE", Absent: noTopics, Doc: "What the alias stands for."},
 	{Keyword: "RNAME", Kinds: Of(QRemote), Type: Name, MaxLen: MaxName, Force: true, Doc: "The queue's name at RQMNAME; blank makes it a queue-manager alias."},
 	{Keyword: "RQMNAME", Kinds: Of(QRemote), Type: Name, MaxLen: MaxName, Force: true, Doc: "The queue manager that owns RNAME."},
 	{Keyword: "XMITQ", Kinds: Of(QRemote), Type: Name, MaxLen: MaxName, Force: true, Doc: "The transmission queue to use; blank finds one by RQMNAME."},
 
-	{Keyword: "ACCTQ", Kinds: storedQueues, Type: Enum, Values: []string{"QMGR", "ON", "OFF"}, Default: "QMGR", Doc: "Collection of accounting data."},
+	{Keyword: "ACCTQ", Kinds: storedQueues, Type: Enum, Values: []string{"QMGR", "ON", "OFF"}, Default: "QMGR", Idle: noRecords, Doc: "Collection of accounting data."},
 	{Keyword: "BOQNAME", Kinds: storedQueues, Type: Name, MaxLen: MaxName, Doc: "Where applications put messages that were backed out too often."},
 	{Keyword: "BOTHRESH", Kinds: storedQueues, Type: Int, Max: maxCount, Default: "0", Doc: "Backouts after which a message counts as poison; 0 for never."},
 	{Keyword: "CLCHNAME", Kinds: Of(QLocal), Type: String, MaxLen: MaxChannelName, Doc: "Cluster-sender channels that use this queue as their transmission queue."},
@@ -57,23 +73,28 @@ var queueAttrs = []Attr{
 	{Keyword: "DEFTYPE", Kinds: Of(QModel), Type: Enum, Values: []string{"PERMDYN", "TEMPDYN"}, Default: "TEMPDYN", Doc: "What an open of the model makes."},
 	{Keyword: "DISTL", Kinds: storedQueues, Type: Enum, Values: noYes, Default: "NO", Doc: "Whether the partner takes distribution lists."},
 	{Keyword: "HARDENBO", Kinds: storedQueues, Type: Flag, Default: "HARDENBO", Doc: "Whether backout counts survive a restart."},
+	{Keyword: "IMGRCOVQ", Kinds: storedQueues, Type: Enum, Values: []string{"QMGR", "YES", "NO"}, Default: "QMGR", Idle: noImages, Doc: "Whether the queue can be recovered from a media image."},
 	{Keyword: "INITQ", Kinds: storedQueues, Type: Name, MaxLen: MaxName, Doc: "Where trigger messages go."},
 	{Keyword: "MAXDEPTH", Kinds: storedQueues, Type: Int, Max: maxCount, Default: "5000", Doc: "Most messages the queue holds."},
+	{Keyword: "MAXFSIZE", Kinds: storedQueues, Type: Int, Min: 20, Max: 267386880, Words: []Word{{"DEFAULT", DefaultFileSize}}, Default: "DEFAULT",
+		Doc: "Most megabytes of messages the queue holds; DEFAULT is 2088960. Puts that do not fit get 2056."},
 	{Keyword: "MAXMSGL", Kinds: storedQueues, Type: Int, Max: maxMsgLen, Default: "4194304", Doc: "Longest message in bytes."},
 	{Keyword: "MONQ", Kinds: storedQueues, Type: Enum, Values: []string{"QMGR", "OFF", "LOW", "MEDIUM", "HIGH"}, Default: "QMGR", Doc: "Online monitoring data (LGETTIME, MSGAGE ...)."},
 	{Keyword: "MSGDLVSQ", Kinds: storedQueues, Type: Enum, Values: []string{"PRIORITY", "FIFO"}, Default: "PRIORITY", Doc: "Order of delivery."},
-	{Keyword: "NPMCLASS", Kinds: storedQueues, Type: Enum, Values: []string{"NORMAL", "HIGH"}, Default: "NORMAL", Doc: "Whether nonpersistent messages survive an orderly restart."},
+	{Keyword: "NPMCLASS", Kinds: storedQueues, Type: Enum, Values: []string{"NORMAL", "HIGH"}, Default: "NORMAL", Idle: "nonpersistent messages end with the queue manager", Doc: "Whether nonpersistent messages survive an orderly restart."},
 	{Keyword: "PROCESS", Kinds: storedQueues, Type: Name, MaxLen: MaxName, Doc: "The process that a trigger message names."},
 	{Keyword: "QDEPTHHI", Kinds: storedQueues, Type: Int, Max: 100, Default: "80", Doc: "Percentage of MAXDEPTH that counts as high."},
 	{Keyword: "QDEPTHLO", Kinds: storedQueues, Type: Int, Max: 100, Default: "20", Doc: "Percentage of MAXDEPTH that counts as low."},
 	{Keyword: "QDPHIEV", Kinds: storedQueues, Type: Enum, Values: disEnabled, Default: "DISABLED", Doc: "Queue-depth-high events."},
 	{Keyword: "QDPLOEV", Kinds: storedQueues, Type: Enum, Values: disEnabled, Default: "DISABLED", Doc: "Queue-depth-low events."},
 	{Keyword: "QDPMAXEV", Kinds: storedQueues, Type: Enum, Values: disEnabled, Default: "ENABLED", Doc: "Queue-full events."},
-	{Keyword: "QSVCIEV", Kinds: storedQueues, Type: Enum, Values: []string{"NONE", "HIGH", "OK"}, Default: "NONE", Doc: "Service-interval events."},
+	{Keyword: "QSVCIEV", Kinds: storedQueues, Type: Enum, Values: []string{"NONE", "HIGH", "OK"}, Default: "NONE", Idle: noEvent, Doc: "Service-interval events."},
 	{Keyword: "QSVCINT", Kinds: storedQueues, Type: Int, Max: maxCount, Default: "999999999", Doc: "Service interval in milliseconds."},
 	{Keyword: "RETINTVL", Kinds: storedQueues, Type: Int, Max: maxCount, Default: "999999999", Doc: "Hours after which the queue is not needed any more; information for people."},
 	{Keyword: "SHARE", Kinds: storedQueues, Type: Flag, Default: "SHARE", Defaults: []Default{{Of(QModel), "NOSHARE"}}, Doc: "Whether several applications may get at once."},
-	{Keyword: "STATQ", Kinds: storedQueues, Type: Enum, Values: []string{"QMGR", "ON", "OFF"}, Default: "QMGR", Doc: "Collection of statistics."},
+	{Keyword: "STATQ", Kinds: storedQueues, Type: Enum, Values: []string{"QMGR", "ON", "OFF"}, Default: "QMGR", Idle: noRecords, Doc: "Collection of statistics."},
+	{Keyword: "STREAMQ", Kinds: storedQueues, Type: Name, MaxLen: MaxName, Absent: "messages are not streamed to a second queue", Doc: "Queue that gets a copy of every message."},
+	{Keyword: "STRMQOS", Kinds: storedQueues, Type: Enum, Values: []string{"BESTEF", "MUSTDUP"}, Default: "BESTEF", Doc: "What becomes of a message whose copy cannot be put; means something with STREAMQ only."},
 	{Keyword: "TRIGDATA", Kinds: storedQueues, Type: String, MaxLen: 64, Doc: "Text for the trigger message."},
 	{Keyword: "TRIGDPTH", Kinds: storedQueues, Type: Int, Min: 1, Max: maxCount, Default: "1", Doc: "Depth that triggers with TRIGTYPE(DEPTH)."},
 	{Keyword: "TRIGGER", Kinds: storedQueues, Type: Flag, Default: "NOTRIGGER", Doc: "Whether trigger messages are written."},

@@ -216,6 +216,30 @@ func (o *Object) IsDefault(keyword string) bool {
 	return !ok
 }
 
+// Lack is what an attribute's value asks for that is not here. Refuse: the value
+// must not be set, since who relies on it would come to harm.
+type Lack struct {
+	Keyword, Value string
+	Why            string
+	Refuse         bool
+}
+
+func (l *Lack) Error() string {
+	if l.Refuse {
+		return fmt.Sprintf("%s(%s) is refused: %s here", l.Keyword, l.Value, l.Why)
+	}
+	return fmt.Sprintf("%s(%s) is kept and does nothing: %s here", l.Keyword, l.Value, l.Why)
+}
+
+// Lack tells what the value of an attribute asks for that is not here; nil if it is all there.
+func (o *Object) Lack(keyword string) *Lack {
+	a := o.mustAttr(keyword)
+	if a.Absent == "" && a.Idle == "" || o.IsDefault(keyword) {
+		return nil
+	}
+	return &Lack{Keyword: a.Keyword, Value: o.Str(keyword), Why: a.Absent + a.Idle, Refuse: a.Absent != ""}
+}
+
 // Equal reports whether two objects have the same kind, name and values, times included.
 func (o *Object) Equal(p *Object) bool {
 	return o.kind == p.kind && o.Name == p.Name && slices.EqualFunc(o.set, p.set, func(a, b entry) bool {

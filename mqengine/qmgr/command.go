@@ -25,6 +25,9 @@ func (m *Machine) commandCall(now time.Time, fx *Effects, c *conn, tag uint64, c
 
 // command carries out one MQSC command.
 func (m *Machine) command(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Result {
+	if cmd.Absent != "" {
+		return failed("AMQ8404E", cmd.Verb+" "+cmd.Noun+" is not in this queue manager: "+cmd.Absent+".")
+	}
 	if res, ok := m.clusterCommand(now, fx, cmd); ok {
 		return res
 	}
@@ -47,9 +50,9 @@ func (m *Machine) command(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Re
 	return failed("AMQ8404E")
 }
 
-// done is a command that was carried out.
-func done(id string) mqsc.Result {
-	return mqsc.Result{Responses: []mqsc.Response{mqsc.Reply(id)}}
+// done is a command that was carried out, with remarks.
+func done(id string, remarks ...mqsc.Response) mqsc.Result {
+	return mqsc.Result{Responses: append([]mqsc.Response{mqsc.Reply(id)}, remarks...)}
 }
 
 // failed is a command that could not be carried out.

@@ -26,10 +26,8 @@ func (m *Machine) define(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Res
 	if o == nil {
 		return res
 	}
-	if err := cmd.Apply(o); err != nil {
-		return refused(err)
-	}
-	if err := o.Validate(); err != nil {
+	idle, err := applied(o, cmd)
+	if err != nil {
 		return refused(err)
 	}
 	if old == nil {
@@ -39,13 +37,32 @@ func (m *Machine) define(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Res
 		} else {
 			m.setOther(now, fx, o)
 		}
-		return done(words.created)
+		return done(words.created, idle...)
 	}
 	keepFixed(o, old)
 	if res := m.change(now, fx, old, o, false); res.Failed {
 		return res
 	}
-	return done(words.created)
+	return done(words.created, idle...)
+}
+
+// applied sets what a DEFINE or ALTER says on o. Values that ask for what is not
+// here are an error, or a remark where going without does no harm.
+func applied(o *object.Object, cmd *mqsc.Command) (idle []mqsc.Response, err error) {
+	if err := cmd.Apply(o); err != nil {
+		return nil, err
+	}
+	for _, p := range cmd.Params {
+		lack := o.Lack(p.Keyword)
+		switch {
+		case lack == nil:
+		case lack.Refuse:
+			return nil, lack
+		default:
+			idle = append(idle, mqsc.Reply("AMQ8448W", lack.Error()))
+		}
+	}
+	return idle, o.Validate()
 }
 
 // template is the object that a DEFINE starts from.
@@ -99,16 +116,14 @@ func (m *Machine) alter(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Resu
 		}
 	}
 	o := old.Clone()
-	if err := cmd.Apply(o); err != nil {
-		return refused(err)
-	}
-	if err := o.Validate(); err != nil {
+	idle, err := applied(o, cmd)
+	if err != nil {
 		return refused(err)
 	}
 	if res := m.change(now, fx, old, o, cmd.Force); res.Failed {
 		return res
 	}
-	return done(wordsOf(cmd.Kind).changed)
+	return done(wordsOf(cmd.Kind).changed, idle...)
 }
 
 // lookup finds the object that a command names, of the kind it says.

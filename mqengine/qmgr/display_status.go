@@ -82,6 +82,8 @@ func (m *Machine) queueStatusValue(now time.Time, q *queue, keyword string) []st
 		return number(q.outputs)
 	case "CURFSIZE":
 		return number(int((q.bytes + 1<<20 - 1) >> 20))
+	case "CURMAXFS":
+		return number(int(q.attr.maxBytes >> 20))
 	case "UNCOM":
 		if q.uncommitted == 0 {
 			return []string{"NO"}

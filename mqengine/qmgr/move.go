@@ -278,12 +278,19 @@ func (m *Machine) carryOut(now time.Time, fx *Effects, v *move) {
 
 // admitsAll checks whether the transmission queue takes all of a group.
 func (m *Machine) admitsAll(group []planned) mqi.Reason {
+	size := int64(0)
+	for _, p := range group {
+		size += int64(p.msg.length())
+	}
 	for _, p := range group {
 		if reason := m.admits(p.to.XmitQ, p.msg); reason != mqi.MQRC_NONE {
 			return reason
 		}
-		if q := p.to.XmitQ; q.depth+len(group) > q.attr.maxDepth {
+		switch q := p.to.XmitQ; {
+		case q.depth+len(group) > q.attr.maxDepth:
 			return mqi.MQRC_Q_FULL
+		case q.bytes+size > q.attr.maxBytes:
+			return mqi.MQRC_Q_SPACE_NOT_AVAILABLE
 		}
 	}
 	return mqi.MQRC_NONE

@@ -122,6 +122,11 @@ func (m *Machine) putAt(now time.Time, fx *Effects, c *conn, req *PutReq, d *des
 	if e := req.MD.Expiry; e != mqi.MQEI_UNLIMITED {
 		msg.expiresAt = now.UnixMilli() + int64(e)*100
 	}
+	for _, passed := range d.path {
+		if passed != nil {
+			msg.capExpiry(now, passed.attr.capExpiry)
+		}
+	}
 	q := to.Queue
 	if to.Status == routeTransmit {
 		q = to.XmitQ

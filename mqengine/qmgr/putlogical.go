@@ -107,6 +107,8 @@ func (m *Machine) putSegments(now time.Time, fx *Effects, unit *unitOfWork, q *q
 		return reason
 	case q.depth+n > q.attr.maxDepth:
 		return mqi.MQRC_Q_FULL
+	case q.bytes+int64(msg.length()) > q.attr.maxBytes:
+		return mqi.MQRC_Q_SPACE_NOT_AVAILABLE
 	case len(unit.entries)+n > m.limits.maxUncommitted:
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
 	}

@@ -20,7 +20,9 @@ type queueAttr struct {
 	defPriority int32
 	maxDepth    int
 	maxMsgL     int
+	maxBytes    int64 // MAXFSIZE
 	boThresh    int32
+	capExpiry   int64  // CAPEXPRY in milliseconds; 0 for no limit
 	target      string // QALIAS: TARGET
 	rname       string // QREMOTE
 	rqmname     string
@@ -46,6 +48,9 @@ func attributesOf(o *object.Object, names func(namelist string) []string) *queue
 		defPriority: int32(o.Int("DEFPRTY")),
 		defPersist:  o.Str("DEFPSIST") == "YES",
 		defBind:     bindNotFixed,
+	}
+	if n := o.Int("CAPEXPRY"); n > 0 {
+		a.capExpiry = int64(n) * 100
 	}
 	p := &QueueAttributes{
 		Put: a.put, Get: true, DefPrty: int(a.defPriority), DefPsist: o.Str("DEFPSIST"), Descr: o.Str("DESCR"),
@@ -88,6 +93,7 @@ func (a *queueAttr) localAttributes(o *object.Object) {
 	a.share, a.defExcl = o.Flag("SHARE"), o.Str("DEFSOPT") == "EXCL"
 	a.fifo, a.hardenBO = o.Str("MSGDLVSQ") == "FIFO", o.Flag("HARDENBO")
 	a.maxDepth, a.maxMsgL, a.boThresh = o.Int("MAXDEPTH"), o.Int("MAXMSGL"), int32(o.Int("BOTHRESH"))
+	a.maxBytes = int64(o.Int("MAXFSIZE")) << 20
 	a.xmit = o.Str("USAGE") == "XMITQ"
 	defType := o.Str("DEFTYPE")
 	a.temporary = defType == "TEMPDYN"

@@ -155,6 +155,8 @@ func (m *Machine) admits(q *queue, msg *message) mqi.Reason {
 		return mqi.MQRC_Q_FULL
 	case msg.length() > a.maxMsgL:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
+	case q.bytes+int64(msg.length()) > a.maxBytes:
+		return mqi.MQRC_Q_SPACE_NOT_AVAILABLE
 	case m.spaceLow && msg.payload == nil && !msg.bodyStored:
 		// The reserve is there for what the cluster has to know; what is stored already only moves.
 		return mqi.MQRC_Q_SPACE_NOT_AVAILABLE
@@ -177,6 +179,7 @@ func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *qu
 	if unit != nil && m.full(unit) {
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
 	}
+	msg.capExpiry(now, q.attr.capExpiry)
 	m.join(now, q, msg)
 	if unit != nil {
 		msg.state = msgPut
@@ -188,6 +191,16 @@ func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *qu
 	}
 	m.place(now, fx, q, msg)
 	return mqi.MQRC_NONE
+}
+
+// capExpiry ends a message's life at a queue's CAPEXPRY at the latest; 0 is no limit.
+func (msg *message) capExpiry(now time.Time, limit int64) {
+	if limit == 0 {
+		return
+	}
+	if at := now.UnixMilli() + limit; msg.expiresAt == 0 || msg.expiresAt > at {
+		msg.expiresAt = at
+	}
 }
 
 // putBack puts a message that was just taken off a queue on it again, at its end
