@@ -7,7 +7,7 @@ FUZZTIME ?= 20s
 SEEDS ?= 500
 ROUNDS ?= 50
 
-.PHONY: help build test race integration lint fuzz sim faults kill bench demo
+.PHONY: help build test race integration lint fuzz sim faults kill bench microbench demo
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -26,7 +26,7 @@ integration: ## the tests that need Debian's prometheus and prometheus-alertmana
 
 lint: $(BIN)/golangci-lint ## vet, format and linter
 	$(GO) vet ./...
-	test -z "$$(gofmt -l cmd actions mqengine redistribute situations)"
+	test -z "$$(gofmt -l actions bench cmd mqengine redistribute situations)"
 	$(BIN)/golangci-lint run ./...
 
 $(BIN)/golangci-lint:
@@ -44,7 +44,10 @@ faults: ## plant every fault of testdata/faults: the tests must go red
 kill: ## ROUNDS kills per test of real processes under load
 	$(GO) test ./cmd/situationd/internal/killtest -count=1 -v -kill.rounds=$(ROUNDS) -timeout 30m
 
-bench: ## the benchmarks
+bench: ## everything measured beside the peers (NATS=path of nats-server; see docs/performance.md)
+	bench/run.sh
+
+microbench: ## the benchmarks of single packages
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 demo: build ## the main job, start to end

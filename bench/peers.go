@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -12,74 +13,203 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// natsPut publishes to a JetStream file stream; the server must run with sync_interval: always.
-func natsPut(ctx context.Context, o options) (session, error) {
+// How many messages a peer may send to a consumer ahead, and give it at once.
+const (
+	prefetch  = 1000
+	takeBatch = 100 // of Redis, which is asked and not told
+)
+
+func natsStream(ctx context.Context, o options) (*nats.Conn, jetstream.JetStream, jetstream.Stream, error) {
 	nc, err := nats.Connect(o.url)
 	if err != nil {
-		return session{}, fmt.Errorf("nats: %w", err)
+		return nil, nil, nil, fmt.Errorf("nats: %w", err)
 	}
-	js, err := jetstream.New(nc)
+	var stream jetstream.Stream
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4096))
 	if err == nil {
-		_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: "BENCH", Subjects: []string{"bench"},
+		stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: "BENCH", Subjects: []string{"bench"},
 			Storage: jetstream.FileStorage, Retention: jetstream.WorkQueuePolicy, Replicas: 1})
 	}
 	if err != nil {
 		nc.Close()
-		return session{}, fmt.Errorf("nats: stream: %w", err)
+		return nil, nil, nil, fmt.Errorf("nats: stream: %w", err)
 	}
-	background, body := context.WithoutCancel(ctx), make([]byte, o.size)
+	return nc, js, stream, nil
+}
+
+// natsPutter publishes to a JetStream file stream; the server must run with sync_interval: always.
+func natsPutter(ctx context.Context, o options) (putter, error) {
+	nc, js, _, err := natsStream(ctx, o)
+	if err != nil {
+		return putter{}, err
+	}
+	background, body := context.WithoutCancel(ctx), bodyOf(o.size)
 	put := func() error {
 		_, err := js.Publish(background, "bench", body)
 		return err
 	}
-	return session{put, nc.Close}, nil
+	send := func() (func() error, error) {
+		ack, err := js.PublishAsync("bench", body)
+		wait := func() error {
+			select {
+			case <-ack.Ok():
+				return nil
+			case err := <-ack.Err():
+				return err
+			}
+		}
+		return wait, err
+	}
+	return putter{put: put, send: send, end: nc.Close}, nil
 }
 
-// redisPut appends to a stream; the server must run with appendfsync always.
-func redisPut(ctx context.Context, o options) (session, error) {
-	c := redis.NewClient(&redis.Options{Addr: o.url, PoolSize: o.window, Protocol: 2, DisableIdentity: true})
-	end := func() { _ = c.Close() } // the puts were answered
-	if err := c.Ping(ctx).Err(); err != nil {
-		end()
-		return session{}, fmt.Errorf("redis: %w", err)
-	}
-	background, body := context.WithoutCancel(ctx), make([]byte, o.size)
-	put := func() error {
-		return c.XAdd(background, &redis.XAddArgs{Stream: o.queue, Values: []any{"b", body}}).Err()
-	}
-	return session{put, end}, nil
-}
-
-// rabbitPut publishes persistent messages with confirms to a quorum queue of one member.
-func rabbitPut(ctx context.Context, o options) (session, error) {
-	conn, err := amqp.Dial(o.url)
+// natsTaker acknowledges every message; the acknowledgement itself is not confirmed.
+func natsTaker(ctx context.Context, o options) (taker, error) {
+	nc, _, stream, err := natsStream(ctx, o)
 	if err != nil {
-		return session{}, fmt.Errorf("rabbitmq: %w", err)
+		return taker{}, err
 	}
-	end := func() { _ = conn.Close() } // the puts were answered
-	ch, err := conn.Channel()
+	var messages jetstream.MessagesContext
+	consumer, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{Durable: "c", AckPolicy: jetstream.AckExplicitPolicy,
+		MaxAckPending: 20 * prefetch, AckWait: time.Minute})
 	if err == nil {
-		_, err = ch.QueueDeclare(o.queue, true, false, false, false, amqp.Table{"x-queue-type": "quorum"})
-	}
-	if err == nil {
-		err = ch.Confirm(false)
+		messages, err = consumer.Messages(jetstream.PullMaxMessages(prefetch))
 	}
 	if err != nil {
-		end()
-		return session{}, fmt.Errorf("rabbitmq: declare: %w", err)
+		nc.Close()
+		return taker{}, fmt.Errorf("nats: consumer: %w", err)
 	}
-	background, body := context.WithoutCancel(ctx), make([]byte, o.size)
-	put := func() error {
-		confirm, err := ch.PublishWithDeferredConfirmWithContext(background, "", o.queue, false, false,
-			amqp.Publishing{DeliveryMode: amqp.Persistent, Body: body})
+	take := func(ctx context.Context) error {
+		m, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			return err
 		}
-		ok, err := confirm.WaitContext(background)
-		if err == nil && !ok {
-			err = errNotConfirmed
+		return m.Ack()
+	}
+	return taker{take, func() { messages.Stop(); nc.Close() }}, nil
+}
+
+func redisClient(ctx context.Context, o options, pool int) (*redis.Client, error) {
+	network := "tcp"
+	if strings.HasPrefix(o.url, "/") {
+		network = "unix"
+	}
+	c := redis.NewClient(&redis.Options{Network: network, Addr: o.url, PoolSize: pool, Protocol: 2, DisableIdentity: true,
+		ReadTimeout: drainMax, WriteTimeout: drainMax})
+	if err := c.Ping(ctx).Err(); err != nil {
+		return nil, errors.Join(fmt.Errorf("redis: %w", err), c.Close())
+	}
+	return c, nil
+}
+
+// redisPutter appends to a stream; the server must run with appendfsync always.
+// Puts that are outstanding together go as one pipeline.
+func redisPutter(ctx context.Context, o options) (putter, error) {
+	c, err := redisClient(ctx, o, 2)
+	if err != nil {
+		return putter{}, err
+	}
+	background, body := context.WithoutCancel(ctx), bodyOf(o.size)
+	args := &redis.XAddArgs{Stream: o.queue, Values: []any{"b", body}}
+	put := func() error { return c.XAdd(background, args).Err() }
+	batch := func(n int) error {
+		p := c.Pipeline()
+		for range n {
+			p.XAdd(background, args)
 		}
+		_, err := p.Exec(background)
 		return err
+	}
+	return putter{put: put, batch: batch, end: func() { _ = c.Close() }}, nil // the puts were answered
+}
+
+// redisTaker takes by a hundred, and acknowledges and deletes what it took in one answered pipeline.
+func redisTaker(ctx context.Context, o options) (taker, error) {
+	c, err := redisClient(ctx, o, 1)
+	if err != nil {
+		return taker{}, err
+	}
+	if err := c.XGroupCreateMkStream(ctx, o.queue, "g", "0").Err(); err != nil && !strings.Contains(err.Error(), "BUSYGROUP") {
+		return taker{}, errors.Join(fmt.Errorf("redis: group: %w", err), c.Close())
+	}
+	ready := 0
+	take := func(ctx context.Context) error {
+		for ready == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			res, err := c.XReadGroup(ctx, &redis.XReadGroupArgs{Group: "g", Consumer: "c", Streams: []string{o.queue, ">"}, Count: takeBatch, Block: 100 * time.Millisecond}).Result()
+			if errors.Is(err, redis.Nil) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			var ids []string
+			for _, m := range res[0].Messages {
+				ids = append(ids, m.ID)
+			}
+			p := c.Pipeline()
+			p.XAck(ctx, o.queue, "g", ids...)
+			p.XDel(ctx, o.queue, ids...)
+			if _, err := p.Exec(ctx); err != nil {
+				return err
+			}
+			ready = len(ids)
+		}
+		ready--
+		return nil
+	}
+	return taker{take, func() { _ = c.Close() }}, nil
+}
+
+func rabbitChannel(o options) (*amqp.Connection, *amqp.Channel, error) {
+	conn, err := amqp.Dial(o.url)
+	if err != nil {
+		return nil, nil, fmt.Errorf("rabbitmq: %w", err)
+	}
+	ch, err := conn.Channel()
+	if err == nil {
+		args := amqp.Table{"x-queue-type": o.kind}
+		if o.kind == "classic" {
+			args["x-queue-version"] = int32(1) // version 2 confirms without a sync
+		}
+		_, err = ch.QueueDeclare(o.queue, true, false, false, false, args)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("rabbitmq: declare: %w", err), conn.Close())
+	}
+	return conn, ch, nil
+}
+
+// rabbitPutter publishes persistent messages with confirms.
+func rabbitPutter(ctx context.Context, o options) (putter, error) {
+	conn, ch, err := rabbitChannel(o)
+	if err != nil {
+		return putter{}, err
+	}
+	end := func() { _ = conn.Close() } // the puts were answered
+	if err := ch.Confirm(false); err != nil {
+		end()
+		return putter{}, fmt.Errorf("rabbitmq: confirms: %w", err)
+	}
+	background, body := context.WithoutCancel(ctx), bodyOf(o.size)
+	send := func() (func() error, error) {
+		confirm, err := ch.PublishWithDeferredConfirmWithContext(background, "", o.queue, false, false,
+			amqp.Publishing{DeliveryMode: amqp.Persistent, Body: body})
+		return func() error {
+			if !confirm.Wait() {
+				return errNotConfirmed
+			}
+			return nil
+		}, err
+	}
+	put := func() error {
+		wait, err := send()
+		if err != nil {
+			return err
+		}
+		return wait()
 	}
 	// A quorum queue refuses while it elects its leader: that is before the measurement.
 	again := time.NewTicker(10 * time.Millisecond)
@@ -89,9 +219,37 @@ func rabbitPut(ctx context.Context, o options) (session, error) {
 	}
 	if err != nil {
 		end()
-		return session{}, err
+		return putter{}, err
 	}
-	return session{put, end}, nil
+	return putter{put: put, send: send, end: end}, nil
+}
+
+// rabbitTaker acknowledges every message; acknowledgements have no confirmation.
+func rabbitTaker(_ context.Context, o options) (taker, error) {
+	conn, ch, err := rabbitChannel(o)
+	if err != nil {
+		return taker{}, err
+	}
+	err = ch.Qos(prefetch, 0, false)
+	var deliveries <-chan amqp.Delivery
+	if err == nil {
+		deliveries, err = ch.Consume(o.queue, "", false, false, false, false, nil)
+	}
+	if err != nil {
+		return taker{}, errors.Join(fmt.Errorf("rabbitmq: consume: %w", err), conn.Close())
+	}
+	take := func(ctx context.Context) error {
+		select {
+		case d, ok := <-deliveries:
+			if !ok {
+				return errors.New("rabbitmq: the channel ended")
+			}
+			return d.Ack(false)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return taker{take, func() { _ = conn.Close() }}, nil
 }
 
 var errNotConfirmed = errors.New("rabbitmq: not confirmed")
