@@ -218,6 +218,9 @@ func (r *qRun) openInput(ctx context.Context) error {
 		options |= mqi.MQOO_SAVE_ALL_CONTEXT
 	}
 	od := mqi.OD{ObjectName: r.input, SelectionString: r.selector}
+	if named := r.target(r.input); named.ObjectQMgrName == r.qmgr { // else the character is part of the name
+		od.ObjectName, r.input = named.ObjectName, named.ObjectName
+	}
 	h, res, err := r.conn.Open(ctx, od, options|r.quiescing(mqi.MQOO_FAIL_IF_QUIESCING))
 	if err != nil {
 		return err

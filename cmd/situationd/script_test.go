@@ -91,6 +91,7 @@ func scriptParams(dir string) testscript.Params {
 			"ports":     ports,
 			"expand":    expand,
 			"replace":   replace,
+			"capture":   capture,
 			"bodies":    bodies,
 			"waitlines": waitLines,
 			"sameset":   sameSet,

@@ -37,6 +37,21 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// capture keeps what the group of a regular expression finds in the last stdout:
+// capture NAME REGEXP. The script has it as $NAME.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture name regexp")
+	}
+	want, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	found := want.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) != 2 {
+		ts.Fatalf("%s finds nothing in\n%s", args[1], ts.ReadFile("stdout"))
+	}
+	ts.Setenv(args[0], found[1])
+}
+
 // replace replaces a text that must be in a file: replace OLD NEW FILE.
 func replace(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {

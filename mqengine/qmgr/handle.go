@@ -109,13 +109,8 @@ func (m *Machine) close(now time.Time, fx *Effects, c *conn, number uint32, opti
 	}
 	q := h.queue
 	if options != 0 {
-		switch {
-		case q == nil || !q.attr.dynamic:
-			return mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE
-		case q.uncommitted > 0 || len(q.handles) > 1:
-			return mqi.MQRC_OBJECT_IN_USE
-		case options == mqi.MQCO_DELETE && q.live() > 0:
-			return mqi.MQRC_Q_NOT_EMPTY
+		if reason := h.mayDelete(options); reason != mqi.MQRC_NONE {
+			return reason
 		}
 	}
 	m.closeHandle(now, fx, c, number)
@@ -123,6 +118,24 @@ func (m *Machine) close(now time.Time, fx *Effects, c *conn, number uint32, opti
 		m.deleteQueue(now, fx, q)
 	}
 	return h.incomplete()
+}
+
+// mayDelete checks MQCO_DELETE and MQCO_DELETE_PURGE. A temporary dynamic queue is
+// deleted by the handle that made it, whatever is on it. Who else has a deleted
+// queue open gets 2052.
+func (h *handle) mayDelete(options int32) mqi.Reason {
+	q := h.queue
+	switch {
+	case q == nil || h.object != q || !q.attr.dynamic:
+		return mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE
+	case q.attr.temporary && h.made != q:
+		return mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE
+	case q.attr.temporary:
+		return mqi.MQRC_NONE
+	case q.uncommitted > 0, options == mqi.MQCO_DELETE && q.live() > 0:
+		return mqi.MQRC_Q_NOT_EMPTY
+	}
+	return mqi.MQRC_NONE
 }
 
 // incomplete is the warning of an MQCLOSE in the middle of a group.

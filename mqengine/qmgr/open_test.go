@@ -217,3 +217,61 @@ func TestDynamicQueues(t *testing.T) {
 	r.must(c, CloseReq{Handle: r.open(c, "KEEP", in), Options: mqi.MQCO_DELETE_PURGE})
 	check(t, "purged", r.openReason(c, "KEEP", "", in), mqi.MQRC_UNKNOWN_OBJECT_NAME)
 }
+
+// Who may delete a dynamic queue with MQCLOSE, and who has it open then.
+func TestCloseDeletesDynamicQueues(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.define("DEFINE QMODEL(TEMP) DEFTYPE(TEMPDYN) SHARE DEFSOPT(SHARED)", "DEFINE QMODEL(PERM) DEFTYPE(PERMDYN) SHARE DEFSOPT(SHARED)",
+		"DEFINE QLOCAL(FIXED)", "DEFINE QALIAS(ALIAS) TARGET(KEEP)")
+	c, other := r.connect(1, "app"), r.connect(2, "other")
+	closeWith := func(c ConnID, h uint32, options int32) mqi.Reason {
+		return r.call(c, CloseReq{Handle: h, Options: options}).Reason
+	}
+	for _, options := range []int32{mqi.MQCO_DELETE, mqi.MQCO_DELETE_PURGE} {
+		check(t, "a predefined queue", closeWith(c, r.open(c, "FIXED", in), options), mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)
+		temp := r.must(c, OpenReq{OD: mqi.OD{ObjectName: "TEMP"}, Options: inOut}).Result.(OpenResult)
+		theirs := r.open(other, temp.ResolvedQName, inOut)
+		r.put(other, theirs, "x")
+		check(t, "a temporary one of others", closeWith(other, theirs, options), mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)
+		check(t, "its maker", closeWith(c, temp.Handle, options), mqi.MQRC_NONE)
+		check(t, "is gone", r.get(other, theirs, 0), "2052")
+		check(t, "also for who closes", closeWith(other, theirs, 0), mqi.MQRC_NONE)
+
+		perm := r.must(c, OpenReq{OD: mqi.OD{ObjectName: "PERM", DynamicQName: "KEEP"}, Options: inOut}).Result.(OpenResult)
+		theirs = r.open(other, "KEEP", inOut)
+		r.put(other, theirs, "x", inUnit)
+		check(t, "an uncommitted message", closeWith(c, perm.Handle, options), mqi.MQRC_Q_NOT_EMPTY)
+		r.must(other, BackReq{})
+		check(t, "through an alias", closeWith(c, r.open(c, "ALIAS", in), options), mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)
+		waiting := r.send(other, GetReq{Handle: theirs, GMO: mqi.GMO{Options: mqi.MQGMO_WAIT, WaitInterval: mqi.MQWI_UNLIMITED, MaxLength: -1}})
+		check(t, "empty", closeWith(c, perm.Handle, options), mqi.MQRC_NONE)
+		check(t, "who waited on it", r.answer(waiting), "2052")
+		check(t, "it is not there", r.openReason(c, "KEEP", "", in), mqi.MQRC_UNKNOWN_OBJECT_NAME)
+	}
+}
+
+// A reply-to alias gives the names that travel; a queue-manager alias is no queue.
+func TestReplyToAlias(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.define("DEFINE QLOCAL(Q)", "DEFINE QREMOTE(ANSWERS) RNAME(REAL.Q) RQMNAME(REPLY.QM)", "DEFINE QREMOTE(HERE) RNAME(REAL.Q) RQMNAME(' ')",
+		"DEFINE QREMOTE(REPLY.QM) RNAME(' ') RQMNAME(QM9)")
+	c := r.connect(1, "app")
+	h := r.open(c, "Q", inOut)
+	for asked, want := range map[[2]string][2]string{
+		{"ANSWERS", ""}:      {"REAL.Q", "REPLY.QM"},
+		{"HERE", ""}:         {"REAL.Q", "QM1"},
+		{"ANSWERS", "QM1"}:   {"ANSWERS", "QM1"}, // named in full: as it is
+		{"PLAIN", ""}:        {"PLAIN", "QM1"},
+		{"REPLY.QM", ""}:     {"REPLY.QM", "QM1"},
+		{"ANSWERS", "OTHER"}: {"ANSWERS", "OTHER"},
+	} {
+		req := r.putReq(h, "x")
+		req.MD.ReplyToQ, req.MD.ReplyToQMgr = asked[0], asked[1]
+		r.must(c, req)
+		res := r.must(c, GetReq{Handle: h, GMO: mqi.GMO{MaxLength: -1}}).Result.(*GetResult)
+		check(t, asked[0]+" at "+asked[1], [2]string{res.MD.ReplyToQ, res.MD.ReplyToQMgr}, want)
+	}
+	check(t, "the alias as a queue", r.openReason(c, "REPLY.QM", "", out), mqi.MQRC_REMOTE_Q_NAME_ERROR)
+}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
+	"github.com/situationd/situationd/mqengine/object"
 )
 
 const knownPutOptions = mqi.MQPMO_SYNCPOINT | mqi.MQPMO_NO_SYNCPOINT | contextOptions | mqi.MQPMO_NEW_MSG_ID |
@@ -227,9 +228,24 @@ func (m *Machine) complete(md *mqi.MD, d *destination, options int32) (warning m
 	if md.MsgFlags&(groupFlags|segmentFlags) != 0 && md.GroupId.IsZero() {
 		md.GroupId = m.ids.next()
 	}
-	if md.ReplyToQ != "" && md.ReplyToQMgr == "" {
-		md.ReplyToQMgr = m.name
-	}
+	m.nameReplyQueue(md)
 	md.BackoutCount = 0
 	return warning
+}
+
+// nameReplyQueue completes the name of the queue for replies. A local definition
+// of a remote queue with that name is a reply-to alias: its names travel instead.
+func (m *Machine) nameReplyQueue(md *mqi.MD) {
+	if md.ReplyToQ == "" || md.ReplyToQMgr != "" {
+		return
+	}
+	alias := m.catalog.queues[md.ReplyToQ]
+	if alias == nil || alias.def.Kind() != object.QRemote || alias.attr.rname == "" {
+		md.ReplyToQMgr = m.name
+		return
+	}
+	md.ReplyToQ, md.ReplyToQMgr = alias.attr.rname, alias.attr.rqmname
+	if md.ReplyToQMgr == "" {
+		md.ReplyToQMgr = m.name
+	}
 }

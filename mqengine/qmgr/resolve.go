@@ -162,8 +162,8 @@ func (m *Machine) resolveAlias(r resolving, d destination, alias *queue) (destin
 
 // resolveDefinition: a local definition of a remote queue.
 func (m *Machine) resolveDefinition(r resolving, d destination, q *queue) (destination, mqi.Reason) {
-	if q.attr.rname == "" {
-		return d, mqi.MQRC_UNKNOWN_OBJECT_NAME
+	if q.attr.rname == "" { // a queue-manager alias is no queue
+		return d, mqi.MQRC_REMOTE_Q_NAME_ERROR
 	}
 	d.passes(q)
 	d.name, d.qmgr = q.attr.rname, q.attr.rqmname
