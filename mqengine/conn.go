@@ -38,6 +38,8 @@ type Conn interface {
 	Command(ctx context.Context, cmd *mqsc.Command) (mqsc.Result, error)
 	Move(ctx context.Context, req qmgr.MoveReq) (*qmgr.MoveResult, error)
 	Instances(ctx context.Context, req qmgr.InstancesReq) (*qmgr.InstancesResult, error)
+	// Explain tells where a message for a queue would go now, and why; nothing is put or counted.
+	Explain(ctx context.Context, req qmgr.ExplainReq) (*qmgr.Explanation, error)
 	// Sample gives the status of every local queue that changed after revision
 	// since (0 for all), from counters read without the actor.
 	Sample(ctx context.Context, since uint64) (*Sample, error)

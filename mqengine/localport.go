@@ -84,7 +84,7 @@ func (p *localPort) canceller(req qmgr.Request, tag uint64) func() error {
 // mayWait reports whether the machine can hold the answer back for longer than a sync.
 func mayWait(req qmgr.Request) bool {
 	switch req.(type) {
-	case qmgr.GetReq, *qmgr.GetReq, qmgr.OpenReq, qmgr.PutReq, *qmgr.PutReq:
+	case qmgr.GetReq, *qmgr.GetReq, qmgr.OpenReq, qmgr.PutReq, *qmgr.PutReq, qmgr.ExplainReq:
 		return true
 	}
 	return false

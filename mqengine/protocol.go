@@ -46,6 +46,7 @@ const (
 	kindWatch
 	kindDisconnect
 	kindEnd // endmqm: end the queue manager
+	kindExplain
 )
 
 // Frames of the server.

@@ -17,7 +17,7 @@ func TestProtocolPage_KindsOfFrames(t *testing.T) {
 	for k, name := range map[kind]string{
 		kindOpen: "MQOPEN", kindClose: "MQCLOSE", kindPut: "MQPUT; MQPUT1", kindGet: "MQGET", kindCommit: "MQCMIT", kindBack: "MQBACK",
 		kindCancel: "cancel", kindCommand: "MQSC command", kindMove: "move", kindInstances: "instances", kindSample: "sample",
-		kindWatch: "watch", kindDisconnect: "MQDISC", kindEnd: "end the queue manager",
+		kindWatch: "watch", kindDisconnect: "MQDISC", kindEnd: "end the queue manager", kindExplain: "explain routing",
 	} {
 		if row := fmt.Sprintf("\n| %d | %s", k, name); !strings.Contains(string(page), row) {
 			t.Errorf("no row %q", row[1:])

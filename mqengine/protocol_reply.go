@@ -21,6 +21,7 @@ const (
 	resultMove
 	resultInstances
 	resultSample
+	resultExplain
 )
 
 // reply is an answer as the caller sees it, in this process or from the socket.
@@ -73,6 +74,8 @@ func appendReply(b []byte, rep *reply) ([]byte, error) {
 		return appendMoveResult(append(b, byte(resultMove)), res), nil
 	case *qmgr.InstancesResult:
 		return appendInstancesResult(append(b, byte(resultInstances)), res), nil
+	case *qmgr.Explanation:
+		return appendExplanation(append(b, byte(resultExplain)), res)
 	case *sampleRows:
 		return res.append(append(b, byte(resultSample))), nil
 	}
@@ -126,6 +129,12 @@ func decodeReply(r *wire.Reader, names interner) (reply, error) {
 		rep.result = readInstancesResult(r)
 	case resultSample:
 		rep.result = readSampleRows(r)
+	case resultExplain:
+		res, err := readExplanation(r)
+		if err != nil {
+			return rep, err
+		}
+		rep.result = res
 	default:
 		return rep, fmt.Errorf("reply with a result of unknown kind %d", k)
 	}

@@ -61,6 +61,8 @@ func appendRequest(b []byte, tag uint64, req qmgr.Request) ([]byte, error) {
 		return appendMove(appendHead(b, kindMove, tag), &q), nil
 	case qmgr.InstancesReq:
 		return appendInstances(appendHead(b, kindInstances, tag), &q), nil
+	case qmgr.ExplainReq:
+		return appendExplain(appendHead(b, kindExplain, tag), &q), nil
 	}
 	return nil, fmt.Errorf("request %T cannot travel", req)
 }
@@ -91,6 +93,8 @@ func decodeRequest(frame []byte) (clientCall, error) {
 		c.req = readMove(r)
 	case kindInstances:
 		c.req = readInstances(r)
+	case kindExplain:
+		c.req = readExplain(r)
 	case kindSample:
 		c.since, c.attributes = r.Uint(), r.Bool()
 	case kindEnd:

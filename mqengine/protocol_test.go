@@ -11,6 +11,7 @@ import (
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/mqsc"
 	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/mqengine/workload"
 )
 
 func drawID(t *rapid.T, label string) (id mqi.MsgId) {
@@ -73,7 +74,7 @@ func drawRequest(t *rapid.T) (req qmgr.Request, body []byte) {
 	name := rapid.StringN(0, 8, 48).Draw(t, "name")
 	n := rapid.Int32().Draw(t, "n")
 	h := rapid.Uint32().Draw(t, "handle")
-	switch rapid.IntRange(0, 7).Draw(t, "request") {
+	switch rapid.IntRange(0, 8).Draw(t, "request") {
 	case 0:
 		put := &qmgr.PutReq{Handle: h, PMO: mqi.PMO{Options: n, Context: h}, MD: drawMD(t), Props: drawProps(t)}
 		if rapid.Bool().Draw(t, "put1") {
@@ -94,6 +95,8 @@ func drawRequest(t *rapid.T) (req qmgr.Request, body []byte) {
 		return qmgr.BackReq{}, nil
 	case 6:
 		return qmgr.InstancesReq{Queues: []string{name, name}, Since: uint64(h), Subscribe: true}, nil
+	case 7:
+		return qmgr.ExplainReq{Queue: name, QMgr: name, Bind: n, Arriving: rapid.Bool().Draw(t, "arriving")}, nil
 	default:
 		return qmgr.MoveReq{
 			From: name, To: name, Max: int(n), After: qmgr.MoveCursor{Priority: n, Seq: uint64(h), Valid: true},
@@ -168,6 +171,13 @@ func replyCases() []reply {
 				Queue: "Q", Cluster: "C", QMgr: "QM", QMID: "QM_1", Local: true, Type: "QLOCAL", Put: true, Rank: 1, Prty: 2,
 				ChlRank: 3, ChlPrty: 4, DefBind: "NOTFIXED", Suspended: true, Channel: "TO.QM", Status: mqi.MQCHS_RUNNING, Usable: true,
 			}},
+		}},
+		{tag: 9, result: &qmgr.Explanation{
+			Queue: "Q", From: "QM1", Bind: "notfixed", Workload: "modern", QMgr: "QM", Path: []string{"QALIAS(A)"}, Reason: "2268", Notes: []string{"n"},
+			Steps: []workload.Step{{Step: workload.StepPut, Number: 5, Rule: "r", Candidates: []workload.Verdict{
+				{QMgr: "QM2", Channel: "TO.QM2", Value: "ENABLED", Kept: true, Why: "w"},
+			}}},
+			Chosen: new("QM2"), Share: map[string]float64{"QM2": 0.5, "QM3": 0.5},
 		}},
 		{tag: 8, result: &sampleRows{
 			Sample: Sample{Revision: 9, Full: true, Started: 1234, Deleted: []string{"GONE"}, Queues: []QueueStatus{
@@ -271,7 +281,7 @@ func FuzzDecodeRequest(f *testing.F) {
 	for _, req := range []qmgr.Request{
 		&qmgr.PutReq{OD: mqi.OD{ObjectName: "Q"}, MD: mqi.NewMD()}, &qmgr.GetReq{Handle: 1, MD: mqi.NewMD()},
 		qmgr.OpenReq{OD: mqi.OD{ObjectName: "Q"}}, qmgr.CommitReq{}, qmgr.MoveReq{From: "Q", Skip: make([]qmgr.MoveKey, 1)},
-		qmgr.InstancesReq{Queues: []string{"Q"}},
+		qmgr.InstancesReq{Queues: []string{"Q"}}, qmgr.ExplainReq{Queue: "Q", QMgr: "QM2", Arriving: true},
 	} {
 		b, err := appendRequest(nil, 3, req)
 		if err != nil {

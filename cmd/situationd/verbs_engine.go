@@ -12,5 +12,6 @@ func engineVerbs(env *cliEnv) []*cobra.Command {
 		newDltmqmCommand(env),
 		newMqscCommand(env),
 		newQCommand(env),
+		newExplainCommand(env),
 	}
 }

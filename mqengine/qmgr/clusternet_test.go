@@ -12,6 +12,7 @@ import (
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/mqsc"
 	"github.com/situationd/situationd/mqengine/store"
+	"github.com/situationd/situationd/mqengine/workload"
 )
 
 // clusterNet is several queue managers on virtual time, with links between
@@ -25,6 +26,7 @@ type clusterNet struct {
 	links  map[netEnd]netEnd
 	queues map[netEnd][]netItem // to that end
 	cut    map[string]bool      // "QM1>QM2": no new links that way
+	order  workload.Order
 }
 
 type netEnd struct {
@@ -108,7 +110,7 @@ func (n *netNode) apply(ops []store.Op) {
 func (n *netNode) start() {
 	n.life++
 	n.up, n.bodies, n.replies, n.unsynced = true, map[store.BodyID][]byte{}, map[uint64]Reply{}, nil
-	n.m = New(Config{Name: n.name, StartTime: n.net.now, IDSeed: uint64(n.life) << 32, NewBody: func() store.BodyID {
+	n.m = New(Config{Name: n.name, Order: n.net.order, StartTime: n.net.now, IDSeed: uint64(n.life) << 32, NewBody: func() store.BodyID {
 		n.lastBody++
 		return n.lastBody
 	}})

@@ -12,7 +12,7 @@ import (
 // a queue that was put-inhibited meanwhile sends it on to another instance. On
 // failure nothing has happened and the reason says why; deadLetter is next.
 func (m *Machine) deliver(now time.Time, fx *Effects, msg *message) mqi.Reason {
-	to, reason := m.resolveArrival(now, fx, msg)
+	to, reason := m.resolveArrival(resolving{now: now, fx: fx, last: true}, msg)
 	if reason != mqi.MQRC_NONE {
 		return reason
 	}
@@ -31,7 +31,7 @@ func (m *Machine) deliver(now time.Time, fx *Effects, msg *message) mqi.Reason {
 }
 
 // resolveArrival finds where an arrived message goes.
-func (m *Machine) resolveArrival(now time.Time, fx *Effects, msg *message) (routeResult, mqi.Reason) {
+func (m *Machine) resolveArrival(r resolving, msg *message) (routeResult, mqi.Reason) {
 	qmgr, xmitQ := msg.targetQMgr, ""
 	if alias := m.qmgrAlias(qmgr); alias != nil {
 		if !alias.attr.put {
@@ -40,7 +40,7 @@ func (m *Machine) resolveArrival(now time.Time, fx *Effects, msg *message) (rout
 		qmgr, xmitQ = alias.attr.rqmname, alias.attr.xmitq
 	}
 	if qmgr != "" && qmgr != m.name {
-		d, reason := m.resolveRemote(resolving{now, fx, true}, destination{name: msg.targetQ, qmgr: qmgr}, xmitQ)
+		d, reason := m.resolveRemote(r, destination{name: msg.targetQ, qmgr: qmgr}, xmitQ)
 		return d.decided(m.name), reason
 	}
 	fixed := qmgr == m.name
@@ -51,17 +51,16 @@ func (m *Machine) resolveArrival(now time.Time, fx *Effects, msg *message) (rout
 	case q.def.Kind() == object.QLocal:
 		return routeResult{Status: routeLocal, Queue: q}, mqi.MQRC_NONE
 	default:
-		return m.resolveThrough(now, fx, msg, q)
+		return m.resolveThrough(r, msg, q)
 	}
 	if fixed {
 		return routeResult{}, mqi.MQRC_UNKNOWN_OBJECT_NAME
 	}
-	return m.routeArrival(now, fx, msg.targetQ, msg.fromCluster)
+	return m.routeArrival(r, msg.targetQ, msg.fromCluster)
 }
 
 // resolveThrough resolves an arrived message through an alias or a definition of a remote queue.
-func (m *Machine) resolveThrough(now time.Time, fx *Effects, msg *message, q *queue) (routeResult, mqi.Reason) {
-	r := resolving{now, fx, true}
+func (m *Machine) resolveThrough(r resolving, msg *message, q *queue) (routeResult, mqi.Reason) {
 	d := destination{name: q.name, qmgr: msg.targetQMgr, bind: bindNotFixed}
 	var reason mqi.Reason
 	switch q.def.Kind() {
@@ -82,13 +81,13 @@ func (m *Machine) resolveThrough(now time.Time, fx *Effects, msg *message, q *qu
 		}
 	}
 	if d.routed {
-		return m.routeArrival(now, fx, d.name, msg.fromCluster)
+		return m.routeArrival(r, d.name, msg.fromCluster)
 	}
 	return d.decided(m.name), mqi.MQRC_NONE
 }
 
-func (m *Machine) routeArrival(now time.Time, fx *Effects, name string, fromCluster bool) (routeResult, mqi.Reason) {
-	res := m.route(now, fx, routeRequest{Name: name, Bind: bindNotFixed, FromCluster: fromCluster, Deadline: true})
+func (m *Machine) routeArrival(r resolving, name string, fromCluster bool) (routeResult, mqi.Reason) {
+	res := m.route(r.now, r.fx, routeRequest{Name: name, Bind: bindNotFixed, FromCluster: fromCluster, Deadline: true, Choice: r.choice})
 	switch res.Status {
 	case routeFailed:
 		return res, res.Reason

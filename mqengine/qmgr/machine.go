@@ -212,6 +212,8 @@ func (m *Machine) perform(now time.Time, fx *Effects, c *conn, tag uint64, req R
 		m.commandCall(now, fx, c, tag, req.Command)
 	case MoveReq:
 		m.moveCall(now, fx, c, tag, &req)
+	case ExplainReq:
+		m.explain(now, fx, c, tag, &req, last)
 	case InstancesReq:
 		c.ok(fx, tag, m.instances(now, fx, req))
 	default:

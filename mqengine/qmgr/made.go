@@ -77,7 +77,7 @@ func (k *makings) timeout(m *Machine, _ time.Time, _ *Effects) {
 
 func (m *Machine) putOne(now time.Time, fx *Effects, x made) {
 	last := x.tries >= reportRetries || len(m.making.held) >= maxWaiters
-	d, reason := m.resolveOutput(resolving{now, fx, last}, x.q, x.qmgr, bindAsQDef)
+	d, reason := m.resolveOutput(resolving{now: now, fx: fx, last: last}, x.q, x.qmgr, bindAsQDef)
 	if reason == reasonWait {
 		x.tries++
 		m.making.held = append(m.making.held, x)
@@ -103,7 +103,7 @@ func (m *Machine) putOne(now time.Time, fx *Effects, x made) {
 func (m *Machine) putMadeTo(now time.Time, fx *Effects, d *destination, msg *message) mqi.Reason {
 	_ = m.complete(&msg.md, d, 0) // a priority that was lowered warns nobody here
 	msg.bind, msg.addressed = d.bind, d.addressed
-	to, reason := m.target(now, fx, d, &msg.md)
+	to, reason := m.target(resolving{now: now, fx: fx}, d, &msg.md)
 	if reason != mqi.MQRC_NONE {
 		return reason
 	}

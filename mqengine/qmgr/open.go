@@ -36,7 +36,7 @@ func (m *Machine) open(now time.Time, fx *Effects, c *conn, tag uint64, req *Ope
 	}
 	switch reason {
 	case reasonWait:
-		m.park(now, c, tag, *req, h.dest.name)
+		m.park(now, c, tag, *req, m.awaited(&h.dest))
 		return
 	case mqi.MQRC_NONE:
 	default:
@@ -110,7 +110,7 @@ func (m *Machine) openQueue(now time.Time, fx *Effects, h *handle, od *mqi.OD, l
 	if h.made != nil {
 		name = h.made.name
 	}
-	d, reason := m.resolveOutput(resolving{now, fx, last}, name, od.ObjectQMgrName, bindOption(h.options))
+	d, reason := m.resolveOutput(resolving{now: now, fx: fx, last: last}, name, od.ObjectQMgrName, bindOption(h.options))
 	h.dest = d
 	switch {
 	case reason != mqi.MQRC_NONE:

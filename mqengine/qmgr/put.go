@@ -48,14 +48,14 @@ func (m *Machine) put1(now time.Time, fx *Effects, c *conn, tag uint64, req *Put
 		m.refusePut(fx, c, tag, req, mqi.MQRC_OPTIONS_ERROR)
 		return
 	}
-	d, reason := m.resolveOutput(resolving{now, fx, last}, req.OD.ObjectName, req.OD.ObjectQMgrName, bindAsQDef)
+	d, reason := m.resolveOutput(resolving{now: now, fx: fx, last: last}, req.OD.ObjectName, req.OD.ObjectQMgrName, bindAsQDef)
 	switch reason {
 	case mqi.MQRC_NONE:
 		if reason = m.putTo(now, fx, c, tag, req, &d, asOpened, mqi.MQRC_NONE); reason != mqi.MQRC_NONE {
 			m.refusePut(fx, c, tag, req, reason)
 		}
 	case reasonWait:
-		m.park(now, c, tag, *req, d.name)
+		m.park(now, c, tag, *req, m.awaited(&d))
 	default:
 		m.refusePut(fx, c, tag, req, reason)
 	}
@@ -95,7 +95,7 @@ func (m *Machine) putTo(
 	if reason != mqi.MQRC_NONE {
 		return reason
 	}
-	to, reason := m.target(now, fx, d, &req.MD)
+	to, reason := m.target(resolving{now: now, fx: fx}, d, &req.MD)
 	if reason == mqi.MQRC_NONE {
 		reason = m.putAt(now, fx, c, req, d, &to)
 	}

@@ -90,7 +90,7 @@ type Reply struct {
 	CompCode mqi.CompCode
 	Reason   mqi.Reason
 	Detail   string // a sentence for a person, may be empty
-	Result   any    // OpenResult, PutResult, *GetResult, mqsc.Result, *MoveResult, *InstancesResult
+	Result   any    // OpenResult, PutResult, *GetResult, mqsc.Result, *MoveResult, *InstancesResult, *Explanation
 }
 
 // OpenResult is what MQOPEN gives back.

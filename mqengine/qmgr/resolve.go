@@ -38,6 +38,8 @@ type resolving struct {
 	now  time.Time
 	fx   *Effects
 	last bool // no more waiting for the repository
+	// choice, if set: nothing will be put, and how the instance was chosen is to be told.
+	choice *choice
 }
 
 // wait is what becomes of a call that would have to wait for the repository.
@@ -76,7 +78,16 @@ func bindOption(options int32) bindType {
 	return bindAsQDef
 }
 
-// resolveOutput resolves names for putting. On reasonWait the destination's name is what is waited for.
+// awaited is what the repository is asked for while a call waits: the queue
+// manager if one is named, else the queue.
+func (m *Machine) awaited(d *destination) string {
+	if d.qmgr != "" && d.qmgr != m.name {
+		return d.qmgr
+	}
+	return d.name
+}
+
+// resolveOutput resolves names for putting. On reasonWait awaited says what is waited for.
 func (m *Machine) resolveOutput(r resolving, name, qmgr string, bind bindType) (destination, mqi.Reason) {
 	d := destination{name: name, qmgr: qmgr, bind: bind, addressed: qmgr != ""}
 	xmitQ := ""
@@ -191,7 +202,7 @@ func (m *Machine) resolveRemote(r resolving, d destination, xmitQ string) (desti
 	if q := m.localQueue(d.qmgr); q != nil && q.attr.xmit {
 		return d.transmit(q), mqi.MQRC_NONE
 	}
-	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: bindOnOpen, Open: true, Deadline: r.last})
+	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: bindOnOpen, Open: true, Deadline: r.last, Choice: r.choice})
 	switch res.Status {
 	case routeWait:
 		return d, r.wait()
@@ -237,7 +248,7 @@ func (d destination) fix(res routeResult) destination {
 // resolveCluster asks the cluster for d.name: at open for the instance if it is
 // bound, else only whether there is one.
 func (m *Machine) resolveCluster(r resolving, d destination) (destination, mqi.Reason) {
-	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: d.bind, Open: true, Deadline: r.last})
+	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: d.bind, Open: true, Deadline: r.last, Choice: r.choice})
 	switch res.Status {
 	case routeWait:
 		return d, r.wait()
@@ -257,7 +268,7 @@ func (m *Machine) resolveCluster(r resolving, d destination) (destination, mqi.R
 }
 
 // target is where one message goes now.
-func (m *Machine) target(now time.Time, fx *Effects, d *destination, md *mqi.MD) (routeResult, mqi.Reason) {
+func (m *Machine) target(r resolving, d *destination, md *mqi.MD) (routeResult, mqi.Reason) {
 	for _, q := range d.path {
 		if q != nil && !q.attr.put {
 			return routeResult{}, mqi.MQRC_PUT_INHIBITED
@@ -273,7 +284,7 @@ func (m *Machine) target(now time.Time, fx *Effects, d *destination, md *mqi.MD)
 	if inGroup && d.groupRoute.Status != routeFailed && d.groupID == md.GroupId {
 		return d.groupRoute, mqi.MQRC_NONE
 	}
-	res := m.route(now, fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: d.bind})
+	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: d.bind, Choice: r.choice})
 	switch res.Status {
 	case routeFailed:
 		return res, res.Reason

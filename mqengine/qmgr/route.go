@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"slices"
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -22,6 +23,31 @@ type routeRequest struct {
 	FromCluster bool
 	// Peek: nothing will be put, so the choice must not count for the next one.
 	Peek bool
+	// Choice, if set, is told how the choice was made; nothing counts then either.
+	Choice *choice
+}
+
+// choice is what is kept of a choice for whoever wants it explained.
+type choice struct {
+	req   workload.Request
+	cands []workload.Candidate
+	trace workload.Trace
+}
+
+// choose makes the choice, and keeps it if it is to be explained.
+func (rq *routeRequest) choose(req *workload.Request, cands []workload.Candidate) (winner int, reason mqi.Reason) {
+	if rq.Choice == nil {
+		return workload.Choose(req, cands, nil)
+	}
+	*rq.Choice = choice{req: *req, cands: slices.Clone(cands)}
+	return workload.Choose(req, cands, &rq.Choice.trace)
+}
+
+// count counts a message that goes to the candidate that was chosen.
+func (m *Machine) count(rq *routeRequest, c *workload.Candidate) {
+	if !rq.Peek && rq.Choice == nil {
+		m.cluster.counters.Bump(c)
+	}
 }
 
 // routeStatus says what route found.
@@ -185,7 +211,7 @@ func (m *Machine) workloadRequest(own *queue, fromCluster bool) workload.Request
 // routeChosen makes the choice, or at an open that binds nothing only tells the defaults.
 func (m *Machine) routeChosen(rq routeRequest, own *queue, cands []workload.Candidate, local int) routeResult {
 	req := m.workloadRequest(own, rq.FromCluster)
-	winner, reason := workload.Choose(&req, cands, nil)
+	winner, reason := rq.choose(&req, cands)
 	shown := max(winner, 0)
 	if local >= 0 {
 		shown = local
@@ -198,15 +224,14 @@ func (m *Machine) routeChosen(rq routeRequest, own *queue, cands []workload.Cand
 	switch {
 	case rq.Open && bind != bindOnOpen:
 		return res
-	case winner < 0 && local >= 0 && (rq.Open || len(cands) == 1):
-		// Bound to our own instance the open succeeds and each put fails with 2051.
+	case winner < 0 && local >= 0 && !cands[local].Put && (rq.Open || len(cands) == 1):
+		// Bound to our own instance, disabled as all are, the open succeeds and
+		// each put fails with 2051. One that is enabled was passed over by rank.
 		return m.routeTo(rq.Name, own, &cands[local])
 	case winner < 0:
 		return routeResult{Reason: reason}
 	}
-	if !rq.Peek {
-		m.cluster.counters.Bump(&cands[winner])
-	}
+	m.count(&rq, &cands[winner])
 	defaults := res
 	res = m.routeTo(rq.Name, own, &cands[winner])
 	res.DefBind = defaults.DefBind
@@ -264,7 +289,7 @@ func (m *Machine) routeAddressed(now time.Time, fx *Effects, rq routeRequest) ro
 		return routeResult{Reason: mqi.MQRC_UNKNOWN_REMOTE_Q_MGR}
 	}
 	req := m.workloadRequest(nil, rq.FromCluster)
-	winner, reason := workload.Choose(&req, cands, nil)
+	winner, reason := rq.choose(&req, cands)
 	xmitQ := m.localQueue(sharedTransmitQ)
 	switch {
 	case winner < 0:
@@ -272,7 +297,7 @@ func (m *Machine) routeAddressed(now time.Time, fx *Effects, rq routeRequest) ro
 	case xmitQ == nil:
 		return routeResult{Reason: mqi.MQRC_UNKNOWN_XMIT_Q}
 	}
-	c.counters.Bump(&cands[winner])
+	m.count(&rq, &cands[winner])
 	return routeResult{
 		Status: routeTransmit, Channel: cands[winner].Channel, XmitQ: xmitQ, TargetQ: rq.Name, TargetQMgr: rq.QMgr, DefBind: bindOnOpen,
 	}

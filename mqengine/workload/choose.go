@@ -61,6 +61,7 @@ type choice struct {
 	trace *Trace
 	alive set
 	left  int
+	ways  map[string]int // with a trace: how often a queue manager is a candidate
 }
 
 func (c *choice) begin() {
@@ -68,6 +69,12 @@ func (c *choice) begin() {
 		c.alive.add(i)
 	}
 	c.left = len(c.cands)
+	if c.trace != nil {
+		c.ways = make(map[string]int, len(c.cands))
+		for i := range c.cands {
+			c.ways[c.cands[i].QMgr]++
+		}
+	}
 	c.note(StepCandidates, c.snapshot(), nil)
 }
 
@@ -201,6 +208,7 @@ func (c *choice) local() int {
 		}
 	}
 	c.note(StepLocal, before, nil)
+	c.share()
 	return found
 }
 
@@ -257,6 +265,7 @@ func (c *choice) mostRecentlyUsed() {
 // leastRecentlyUsed takes the lowest destination sequence factor, then the
 // lowest sequence number; equal ones go by name so that a run can be repeated.
 func (c *choice) leastRecentlyUsed() int {
+	c.share()
 	best := c.first()
 	for i := best + 1; i < len(c.cands); i++ {
 		if c.in(i) && less(&c.cands[i], &c.cands[best]) {
@@ -269,7 +278,7 @@ func (c *choice) leastRecentlyUsed() int {
 			c.drop(i)
 		}
 	}
-	c.note(StepLeastUsed, before, func(x *Candidate) int64 { return x.Factor })
+	c.note(StepLeastUsed, before, nil)
 	return best
 }
 

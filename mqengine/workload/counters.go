@@ -1,7 +1,7 @@
 package workload
 
 // Counters keeps, per cluster channel, how much was sent through it: the
-// factor grows by 1000/CLWLWGHT and the number by one with each message. They
+// factor grows by 1000/CLWLWGHT, exactly to a thousandth, and the number by one with each message. They
 // belong to the sending queue manager and are per channel, not per queue, so
 // traffic to one queue shifts the balance of another. A restart forgets them.
 type Counters struct {
@@ -41,12 +41,13 @@ func (k *Counters) Bump(c *Candidate) {
 	n.seq = k.next
 }
 
+// factorUnit is one of the manual's units in ours: 1000 divided by most weights
+// leaves a remainder, and what is cut off would shift the shares.
+const factorUnit = 1000
+
 // stepOf is what one message adds to the factor of a channel with that CLWLWGHT.
 func stepOf(weight int) int64 {
-	if weight < 1 {
-		weight = 1
-	}
-	return 1000 / int64(weight)
+	return 1000 * factorUnit / int64(max(weight, 1))
 }
 
 // Reset sets the factors to zero, as a change of workload attributes or a new
