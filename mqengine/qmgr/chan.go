@@ -28,6 +28,7 @@ type channels struct {
 	lastLink  LinkID
 	dirty     []*sender
 	reroute   []*backlog // of channels that failed just now: what waits may go another way
+	rerouting bool       // what comes back to a transmission queue meanwhile has no other way
 }
 
 type receiverKey struct{ channel, qmid string }
@@ -148,9 +149,13 @@ func (m *Machine) messageAvailable(now time.Time, fx *Effects, q *queue, msg *me
 	if m.cluster.repo == nil {
 		return
 	}
-	m.backlogOf(q, msg.channel).add(msg)
+	b := m.backlogOf(q, msg.channel)
+	b.add(msg)
 	if msg.channel != "" {
-		m.wake(now, fx, msg.channel)
+		if !m.wake(now, fx, msg.channel) && !m.cluster.channels.rerouting {
+			// Its channel was forgotten between the put and its commit.
+			m.rerouteLater(b)
+		}
 		return
 	}
 	for _, name := range sortedStrings(m.cluster.channels.senders) {
@@ -160,11 +165,14 @@ func (m *Machine) messageAvailable(now time.Time, fx *Effects, q *queue, msg *me
 	}
 }
 
-// wake starts a cluster sender for which a message waits, at the end of this Step.
-func (m *Machine) wake(now time.Time, fx *Effects, name string) {
-	if s := m.senderNamed(now, fx, name); s != nil {
+// wake starts a cluster sender for which a message waits, at the end of this
+// Step; false if nothing defines it.
+func (m *Machine) wake(now time.Time, fx *Effects, name string) bool {
+	s := m.senderNamed(now, fx, name)
+	if s != nil {
 		m.markDirty(s)
 	}
+	return s != nil
 }
 
 func (m *Machine) markDirty(s *sender) {

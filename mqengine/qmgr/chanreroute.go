@@ -22,20 +22,26 @@ func (m *Machine) rerouteLater(b *backlog) {
 func (m *Machine) reallocateSome(now time.Time, fx *Effects) {
 	ch := &m.cluster.channels
 	list := ch.reroute
-	ch.reroute = nil
+	ch.reroute, ch.rerouting = nil, true
+	defer func() { ch.rerouting = false }()
 	for _, b := range list {
 		if !m.inTrouble(now, b.key.channel) {
 			continue
 		}
 		left := rerouteStep
 		withdrawn := m.cluster.repo.Withdrawn(b.key.channel)
+		def, _ := m.senderDefinition(now, b.key.channel)
+		gone := def == nil
 		for _, msg := range b.all() {
 			if !b.waits(msg) {
 				continue
 			}
 			if msg.bind != bindNotFixed || msg.addressed || msg.payload != nil || msg.targetQMgr != "" {
-				if withdrawn {
+				switch {
+				case withdrawn:
 					m.strand(now, fx, b.key.queue, msg)
+				case gone && msg.payload == nil && msg.targetQMgr != "":
+					m.ask(now, fx, msg.targetQMgr) // forgotten by REFRESH CLUSTER; its answer defines the channel again
 				}
 				continue
 			}
@@ -96,8 +102,10 @@ func (m *Machine) reallocate(now time.Time, fx *Effects, b *backlog, msg *messag
 	return false
 }
 
-// rerouteOrphans looks at what waits for channels that nothing defines any more.
-func (m *Machine) rerouteOrphans(now time.Time) {
+// rerouteOrphans looks at what waits for channels after their definitions
+// changed: where nothing defines the channel any more another way is looked
+// for, where it is defined again it starts.
+func (m *Machine) rerouteOrphans(now time.Time, fx *Effects) {
 	ch := &m.cluster.channels
 	for _, k := range sortedBacklogs(ch.backlogs) {
 		b := ch.backlogs[k]
@@ -106,6 +114,8 @@ func (m *Machine) rerouteOrphans(now time.Time) {
 		}
 		if def, _ := m.senderDefinition(now, k.channel); def == nil {
 			m.rerouteLater(b)
+		} else if ch.senders[k.channel] == nil {
+			m.wake(now, fx, k.channel)
 		}
 	}
 }

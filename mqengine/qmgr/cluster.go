@@ -155,7 +155,7 @@ func (m *Machine) clusterChanged(fx *Effects) {
 
 // membership is what the definitions say of clusters.
 func (m *Machine) membership() repository.Membership {
-	var ms repository.Membership
+	ms := repository.Membership{InUse: m.channelInUse}
 	for _, o := range m.objectsOf(object.ClusRcvr) {
 		if clusters := m.clustersOf(o); len(clusters) > 0 {
 			ms.Channels = append(ms.Channels, repository.OwnChannel{Clusters: clusters, Object: m.reachable(o)})
@@ -284,7 +284,7 @@ func (m *Machine) withRepository(now time.Time, fx *Effects, call func(*reposito
 	}
 	if rx.Channels {
 		m.refreshSenders(now)
-		m.rerouteOrphans(now)
+		m.rerouteOrphans(now, fx)
 		m.clusterChanged(fx)
 	}
 	for _, s := range rx.Sends {

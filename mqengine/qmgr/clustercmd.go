@@ -90,13 +90,15 @@ func (m *Machine) endClusterReceivers(now time.Time, fx *Effects, cluster string
 	}
 }
 
+// refreshCluster is REFRESH CLUSTER. It is also the last step of leaving one:
+// it cleans up what is known of it.
 func (m *Machine) refreshCluster(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Result {
 	clusters := []string{cmd.Name}
 	if cmd.Name == "*" {
-		clusters = m.cluster.repo.Clusters()
+		clusters = m.cluster.repo.AllClusters()
 	}
 	for _, c := range clusters {
-		if !m.inCluster(c) {
+		if !m.cluster.repo.Knows(c) {
 			return failedText("AMQ9419W", "No cluster-receiver channels for cluster '"+c+"': this queue manager is not in it.")
 		}
 		if param(cmd, "REPOS") == "YES" && m.cluster.repo.IsFull(c) {
@@ -107,10 +109,24 @@ func (m *Machine) refreshCluster(now time.Time, fx *Effects, cmd *mqsc.Command) 
 	fx.Unit.Sync = true
 	for _, c := range clusters {
 		m.withRepository(now, fx, func(rx *repository.Effects) {
-			m.cluster.repo.Refresh(now, c, param(cmd, "REPOS") == "YES", rx)
+			m.cluster.repo.Refresh(now, c, param(cmd, "REPOS") == "YES", m.channelInUse, rx)
 		})
 	}
 	return done("AMQ8558I")
+}
+
+// channelInUse reports whether messages wait for a cluster sender, or are in doubt on it.
+func (m *Machine) channelInUse(name string) bool {
+	ch := &m.cluster.channels
+	if s := ch.senders[name]; s != nil && len(s.taken) > 0 {
+		return true
+	}
+	for k, b := range ch.backlogs {
+		if k.channel == name && b.ready() {
+			return true
+		}
+	}
+	return false
 }
 
 // resetCluster removes a queue manager by force. A name that two have does nothing: the QMID tells them apart.
@@ -120,14 +136,12 @@ func (m *Machine) resetCluster(now time.Time, fx *Effects, cmd *mqsc.Command) mq
 	}
 	qmid := param(cmd, "QMID")
 	if name := param(cmd, "QMNAME"); name != "" {
-		ids := map[string]bool{}
-		for _, rec := range m.cluster.repo.QMgrNamed(now, name) {
-			if rec.Cluster == cmd.Name {
-				ids[rec.QMID] = true
-				qmid = rec.QMID
-			}
-		}
-		if len(ids) > 1 {
+		ids := m.cluster.repo.QMIDs(cmd.Name, name)
+		switch len(ids) {
+		case 0:
+		case 1:
+			qmid = ids[0]
+		default:
 			return failedText("AMQ8430E", "Several queue managers in the cluster are named '"+name+"': use QMID.")
 		}
 	}

@@ -2,6 +2,7 @@ package repository
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/situationd/situationd/mqengine/internal/wire"
@@ -16,7 +17,8 @@ const (
 	OpPublish   Op = iota + 1 // Records are news
 	OpSubscribe               // tell me of Names, now and when they change
 	OpAnswer                  // to OpSubscribe: this is all there is of Names
-	OpRequest                 // one full repository to another: tell me everything
+	OpRequest                 // from a full repository: tell me everything
+	OpTold                    // Count records of mine are all there are: which others do you have?
 )
 
 // Command is one command between two repositories, about one cluster.
@@ -28,6 +30,7 @@ type Command struct {
 	Full     bool // the sender is a full repository of the cluster
 	Names    []string
 	Records  []*Record
+	Count    int // OpTold
 }
 
 const (
@@ -61,7 +64,11 @@ func (c *Command) encode(now time.Time) [][]byte {
 		size += len(b)
 	}
 	if size <= MaxCommand {
-		return [][]byte{joined(joined(c.head(nil), names), records)}
+		b := joined(joined(c.head(nil), names), records)
+		if c.Op == OpTold {
+			b = wire.AppendUint(b, uint64(c.Count))
+		}
+		return [][]byte{b}
 	}
 	var out [][]byte
 	news := *c
@@ -110,7 +117,7 @@ func Decode(b []byte, now time.Time) (*Command, error) {
 		return nil, fmt.Errorf("repository: command of version %d, this program reads %d", v, commandVersion)
 	}
 	c := &Command{Op: Op(r.Byte()), Cluster: r.String(), FromQMID: r.String(), FromQMgr: r.String(), Full: r.Bool()}
-	if r.Err() == nil && (c.Op < OpPublish || c.Op > OpRequest) {
+	if r.Err() == nil && (c.Op < OpPublish || c.Op > OpTold) {
 		return nil, fmt.Errorf("repository: command %d is unknown", c.Op)
 	}
 	if r.Err() == nil {
@@ -136,6 +143,9 @@ func Decode(b []byte, now time.Time) (*Command, error) {
 			return nil, fmt.Errorf("repository: record of cluster %s in a command of %s", rec.Cluster, c.Cluster)
 		}
 		c.Records = append(c.Records, rec)
+	}
+	if c.Op == OpTold {
+		c.Count = int(min(r.Uint(), math.MaxInt32))
 	}
 	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("repository: %w", err)

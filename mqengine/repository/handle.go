@@ -19,12 +19,18 @@ func (r *Repository) Receive(now time.Time, payload []byte, fx *Effects) error {
 		return fmt.Errorf("repository: a command of our own came back over cluster %s", c.Cluster)
 	}
 	if !r.member(c.Cluster) {
+		if r.farewell(now, c, fx) {
+			return nil
+		}
 		fx.Log = append(fx.Log, Log{"AMQ9409I", fmt.Sprintf("A repository command of queue manager '%s' for cluster '%s' is ignored: this queue manager is not in it.", c.FromQMgr, c.Cluster)})
 		return nil
 	}
 	news, joined := r.apply(now, c, fx)
-	if r.IsFull(c.Cluster) {
+	switch {
+	case r.IsFull(c.Cluster):
 		r.serve(now, c, news, joined, fx)
+	case c.Op == OpRequest:
+		r.tellAgain(c, fx)
 	}
 	r.reach(now, c.Cluster, fx)
 	if c.Op == OpAnswer {
@@ -34,14 +40,20 @@ func (r *Repository) Receive(now time.Time, payload []byte, fx *Effects) error {
 }
 
 // apply takes the records that are newer; joined are queue managers not known before.
+// A publisher whose own record here has a higher number than what it says has
+// been restored from a backup, and hears of it: it goes on from there.
 func (r *Repository) apply(now time.Time, c *Command, fx *Effects) (news []*Record, joined []string) {
+	var ahead []*Record
 	for _, rec := range c.Records {
 		old := r.records[rec.key()]
 		if rec.QMID == r.qmid {
 			r.aboutUs(now, rec, old, fx)
 			continue
 		}
-		if old != nil && old.Seq >= rec.Seq {
+		if !rec.supersedes(old) {
+			if old.Seq > rec.Seq && c.FromQMID == rec.QMID && r.IsFull(c.Cluster) {
+				ahead = append(ahead, old)
+			}
 			continue
 		}
 		if old == nil && rec.Deleted && !r.IsFull(c.Cluster) {
@@ -52,9 +64,12 @@ func (r *Repository) apply(now time.Time, c *Command, fx *Effects) (news []*Reco
 		}
 		r.keep(now, rec, fx)
 		news = append(news, rec)
-		if rec.Kind == QMgrRecord && rec.Deleted && !r.knows(rec.Cluster, rec.QMID) {
+		if rec.Kind == QMgrRecord && rec.Deleted && !rec.Forced && !r.knows(rec.Cluster, rec.QMID) {
 			news = append(news, r.left(now, rec, fx)...)
 		}
+	}
+	if to, ok := r.targetOf(c.Cluster, c.FromQMID); ok && len(ahead) > 0 {
+		r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: ahead}, fx)
 	}
 	return news, joined
 }
@@ -65,7 +80,9 @@ func (r *Repository) knows(cluster, qmid string) bool {
 }
 
 // aboutUs: somebody has a record of ours that we have not, or a newer one:
-// from a life before a restore, or a RESET CLUSTER. Ours wins by being published again.
+// from a life before a restore, or a RESET CLUSTER. What was in an earlier life
+// is over, and ours wins by being published again with a higher number. What a
+// RESET CLUSTER removed stays away until REFRESH CLUSTER.
 func (r *Repository) aboutUs(now time.Time, rec, old *Record, fx *Effects) {
 	switch {
 	case old == nil && rec.Deleted, old != nil && rec.Seq <= old.Seq:
@@ -74,18 +91,39 @@ func (r *Repository) aboutUs(now time.Time, rec, old *Record, fx *Effects) {
 		r.hold(rec)
 		r.publish(now, []*Record{r.tombstone(now, rec, fx)}, fx)
 		return
-	case rec.Deleted && !old.Deleted:
-		fx.Log = append(fx.Log, Log{"AMQ9412W", fmt.Sprintf("This queue manager was removed from cluster '%s' at a full repository; REFRESH CLUSTER brings it back.", rec.Cluster)})
-		return
 	}
-	newer, again := *old, *old
-	newer.Seq = rec.Seq
-	r.hold(&newer)
-	if old.Deleted {
-		r.publish(now, []*Record{r.tombstone(now, &newer, fx)}, fx)
-	} else {
+	mine := *old
+	mine.Seq = rec.Seq // the next number comes after it
+	r.keep(now, &mine, fx)
+	switch {
+	case rec.Forced && rec.Kind == QMgrRecord && !old.Deleted:
+		fx.Log = append(fx.Log, Log{"AMQ9412W", fmt.Sprintf("'%s' of this queue manager was removed from cluster '%s' at a full repository; REFRESH CLUSTER brings it back.", rec.Name, rec.Cluster)})
+	case old.Deleted:
+		r.publish(now, []*Record{r.tombstone(now, &mine, fx)}, fx)
+	default:
+		again := mine
 		r.publish(now, []*Record{r.stamp(now, &again, fx)}, fx)
 	}
+}
+
+// farewell answers a full repository that has records of ours in a cluster that
+// this queue manager is not in; false if it has none, or there is no way to it.
+func (r *Repository) farewell(now time.Time, c *Command, fx *Effects) bool {
+	to, ok := r.targetOf(c.Cluster, c.FromQMID)
+	if !ok {
+		return false
+	}
+	var news []*Record
+	for _, rec := range c.Records {
+		if rec.QMID == r.qmid && !rec.Deleted {
+			r.hold(rec)
+			news = append(news, r.tombstone(now, rec, fx))
+		}
+	}
+	if len(news) > 0 {
+		r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: news}, fx)
+	}
+	return len(news) > 0
 }
 
 // left drops the queues of a queue manager that has no channel in the cluster any more.
@@ -93,8 +131,7 @@ func (r *Repository) left(now time.Time, rec *Record, fx *Effects) (news []*Reco
 	names := sortedKeys(r.hosted[hostKey{rec.Cluster, rec.QMID}], strings.Compare)
 	for _, name := range names {
 		gone := *r.records[recordKey{QueueRecord, rec.Cluster, name, rec.QMID}]
-		gone.Deleted, gone.Object = true, nil
-		gone.Seq++
+		gone.Deleted, gone.Forced, gone.Object = true, true, nil
 		gone.Expires = now.Add(tombstoneOf)
 		r.keep(now, &gone, fx)
 		news = append(news, &gone)
@@ -120,7 +157,32 @@ func (r *Repository) serve(now time.Time, c *Command, news []*Record, joined []s
 		r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.allRecords(now, c.Cluster)}, fx)
 	case c.Op == OpSubscribe:
 		r.answer(now, to, c.Names, fx)
+	case c.Op == OpTold && c.Count != r.countOf(c.Cluster, c.FromQMID):
+		r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.recordsOf(c.Cluster, c.FromQMID)}, fx)
 	}
+}
+
+// tellAgain has the next reach publish everything to a full repository that asked for it.
+func (r *Repository) tellAgain(c *Command, fx *Effects) {
+	for _, k := range sortedKeys(r.sent, compareSent) {
+		if k.cluster == c.Cluster && r.sent[k] == c.FromQMID {
+			r.unmarkSent(k, fx)
+		}
+	}
+}
+
+// recordsOf is what there is of one queue manager, without tombstones.
+func (r *Repository) recordsOf(cluster, qmid string) []*Record {
+	var out []*Record
+	for _, rec := range r.qmgrs[cluster] {
+		if rec.QMID == qmid {
+			out = append(out, rec)
+		}
+	}
+	for _, name := range sortedKeys(r.hosted[hostKey{cluster, qmid}], strings.Compare) {
+		out = append(out, r.records[recordKey{QueueRecord, cluster, name, qmid}])
+	}
+	return out
 }
 
 // welcome tells a queue manager that was not known before what it has to know:
@@ -288,7 +350,9 @@ func (r *Repository) answer(now time.Time, to target, names []string, fx *Effect
 	r.send(now, to, &Command{Op: OpAnswer, Cluster: to.key.cluster, Names: names, Records: r.withHosts(now, records)}, fx)
 }
 
-// about are the live records of a name, without those of the one who asks.
+// about are the records of a name, without those of the one who asks. The
+// tombstones are among them: whoever let a subscription lapse may still have
+// what was withdrawn meanwhile.
 func (r *Repository) about(now time.Time, k askKey, asker string) []*Record {
 	var out []*Record
 	for _, rec := range r.queues[k.name] {
@@ -299,6 +363,13 @@ func (r *Repository) about(now time.Time, k askKey, asker string) []*Record {
 	for _, rec := range r.qmgrs[k.cluster] {
 		if rec.QMgr == k.name && rec.QMID != asker && rec.live(now) {
 			out = append(out, rec)
+		}
+	}
+	for _, kind := range [...]RecordKind{QueueRecord, QMgrRecord} {
+		for _, rec := range r.gone[goneKey{kind, k}] {
+			if rec.QMID != asker && now.Before(rec.Expires) {
+				out = append(out, rec)
+			}
 		}
 	}
 	return out

@@ -88,32 +88,33 @@ func (r *Repository) sweepSubs(now time.Time, fx *Effects) {
 // Refresh is REFRESH CLUSTER: what was learned of the cluster is dropped and
 // asked again, what is ours is published again. With repos the full
 // repositories are forgotten too and found again through the CLUSSDRs; false
-// if that is asked of a full repository.
-func (r *Repository) Refresh(now time.Time, cluster string, repos bool, fx *Effects) bool {
-	if repos && r.IsFull(cluster) {
+// if that is asked of a full repository. What belongs to a channel that is in
+// use is kept until it is renewed: messages wait for it.
+//
+// A full repository keeps the queue managers, and asks every one of them for
+// what it has: the other full repository may not know it, or there is none. In
+// a cluster that was left there is nobody to ask; what is left of it goes.
+func (r *Repository) Refresh(now time.Time, cluster string, repos bool, inUse func(channel string) bool, fx *Effects) bool {
+	full := r.IsFull(cluster)
+	if repos && full {
 		return false
 	}
+	member := r.member(cluster)
 	for _, k := range sortedKeys(r.records, compareKeys) {
 		rec := r.records[k]
-		if k.cluster != cluster || k.qmid == r.qmid || rec.Full && !repos && k.kind == QMgrRecord {
-			continue
-		}
-		r.forget(rec, fx)
-	}
-	for _, k := range sortedKeys(r.asks, compareAsks) {
-		if k.cluster != cluster {
-			continue
-		}
-		if r.records[recordKey{QueueRecord, k.cluster, k.name, r.qmid}] == nil {
-			r.unask(k, fx)
-		} else {
-			r.asks[k].answered = false
+		switch {
+		case k.cluster != cluster, k.qmid == r.qmid, k.kind == QMgrRecord && (full || rec.Full && !repos && member):
+		case k.kind == QMgrRecord && member && !rec.Deleted && inUse(rec.Name):
+			r.ask(now, askKey{cluster, rec.QMgr}, fx)
+		default:
+			r.forget(rec, fx)
 		}
 	}
-	for _, k := range sortedKeys(r.sent, compareSent) {
-		if k.cluster == cluster {
-			r.unmarkSent(k, fx)
-		}
+	r.refreshAsks(cluster, fx)
+	r.unmarkCluster(cluster, fx)
+	fx.Workload, fx.Channels = true, true
+	if !member {
+		return true
 	}
 	for _, rec := range r.ownRecords(cluster) {
 		if !rec.Deleted {
@@ -121,9 +122,46 @@ func (r *Repository) Refresh(now time.Time, cluster string, repos bool, fx *Effe
 			r.stamp(now, &again, fx)
 		}
 	}
-	fx.Workload, fx.Channels = true, true
 	r.reach(now, cluster, fx)
+	if full {
+		r.requestMembers(now, cluster, fx)
+	}
 	return true
+}
+
+// refreshAsks drops the subscriptions of a cluster, but for those to the names
+// of our own queues and to queue managers that were kept.
+func (r *Repository) refreshAsks(cluster string, fx *Effects) {
+	kept := map[string]bool{}
+	for _, rec := range r.qmgrs[cluster] {
+		kept[rec.QMgr] = rec.QMID != r.qmid
+	}
+	for _, k := range sortedKeys(r.asks, compareAsks) {
+		if k.cluster != cluster {
+			continue
+		}
+		own := r.records[recordKey{QueueRecord, k.cluster, k.name, r.qmid}]
+		if (own == nil || own.Deleted) && !kept[k.name] || !r.member(cluster) {
+			r.unask(k, fx)
+			continue
+		}
+		r.asks[k].answered = false
+		fx.Sets = append(fx.Sets, storeAsk(k, r.asks[k]))
+	}
+}
+
+// requestMembers asks every other queue manager of a cluster for what it has published.
+func (r *Repository) requestMembers(now time.Time, cluster string, fx *Effects) {
+	asked := map[string]bool{r.qmid: true}
+	for _, rec := range r.qmgrs[cluster] {
+		if asked[rec.QMID] || rec.Full {
+			continue // the full repositories were asked for everything
+		}
+		asked[rec.QMID] = true
+		if to, ok := r.targetOf(cluster, rec.QMID); ok {
+			r.send(now, to, &Command{Op: OpRequest, Cluster: cluster}, fx)
+		}
+	}
 }
 
 // ForceRemove is RESET CLUSTER ACTION(FORCEREMOVE) at a full repository: the
@@ -137,8 +175,7 @@ func (r *Repository) ForceRemove(now time.Time, cluster, qmid string, queues boo
 			continue
 		}
 		gone := *rec
-		gone.Deleted, gone.Object = true, nil
-		gone.Seq++
+		gone.Deleted, gone.Forced, gone.Object = true, true, nil
 		gone.Expires = now.Add(tombstoneOf)
 		news = append(news, &gone)
 	}

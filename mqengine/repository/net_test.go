@@ -2,6 +2,7 @@ package repository
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -27,17 +28,23 @@ type node struct {
 	stored map[string][]byte
 	member Membership
 	queues map[string]*object.Object
-	did    Effects
+	// clusters are those of queues that say none themselves: a namelist's.
+	clusters map[string][]string
+	skew     time.Duration // of its clock
+	did      Effects
 }
 
-func (n *node) String() string { return n.name }
+func (n *node) now() time.Time { return n.net.now.Add(n.skew) }
+
+func (n *node) String() string   { return n.name }
+func (n *node) GoString() string { return n.name } // rapid shows draws so
 
 func newNetwork(t testing.TB) *network {
 	return &network{t: t, now: time.Unix(1e9, 0), nodes: map[string]*node{}, wires: map[string][]Send{}}
 }
 
 func (w *network) add(name string) *node {
-	n := &node{net: w, name: name, repo: New(name, name+"_ID"), stored: map[string][]byte{}, queues: map[string]*object.Object{}}
+	n := &node{net: w, name: name, repo: New(name, name+"_ID"), stored: map[string][]byte{}, queues: map[string]*object.Object{}, clusters: map[string][]string{}}
 	w.nodes[name] = n
 	w.names = append(w.names, name)
 	slices.Sort(w.names)
@@ -95,21 +102,26 @@ func (n *node) join(to string, full bool) {
 func (n *node) update() {
 	m := n.member
 	m.Channels, m.Senders, m.Full = slices.Clone(m.Channels), slices.Clone(m.Senders), slices.Clone(m.Full)
-	n.do(func(fx *Effects) { n.repo.SetMembership(n.net.now, m, fx) })
+	n.do(func(fx *Effects) { n.repo.SetMembership(n.now(), m, fx) })
 }
 
 func (n *node) define(o *object.Object) {
-	n.queues[o.Name] = o
-	n.do(func(fx *Effects) { n.repo.SetQueue(n.net.now, o.Name, o, []string{o.Str("CLUSTER")}, fx) })
+	n.share(o, o.Str("CLUSTER"))
+}
+
+// share defines a queue in clusters, as CLUSTER or CLUSNL do.
+func (n *node) share(o *object.Object, clusters ...string) {
+	n.queues[o.Name], n.clusters[o.Name] = o, clusters
+	n.do(func(fx *Effects) { n.repo.SetQueue(n.now(), o.Name, o, clusters, fx) })
 }
 
 func (n *node) drop(name string) {
 	delete(n.queues, name)
-	n.do(func(fx *Effects) { n.repo.SetQueue(n.net.now, name, nil, nil, fx) })
+	n.do(func(fx *Effects) { n.repo.SetQueue(n.now(), name, nil, nil, fx) })
 }
 
 func (n *node) ask(name string) (k Known) {
-	n.do(func(fx *Effects) { k = n.repo.Ask(n.net.now, name, fx) })
+	n.do(func(fx *Effects) { k = n.repo.Ask(n.now(), name, fx) })
 	return k
 }
 
@@ -124,8 +136,38 @@ func (n *node) restart() {
 	n.repo.Begin(n.member)
 	n.update()
 	for _, name := range sortedKeys(n.queues, strings.Compare) {
-		n.define(n.queues[name])
+		n.share(n.queues[name], n.clusters[name]...)
 	}
+	for _, name := range n.repo.OwnQueues() {
+		if n.queues[name] == nil {
+			n.drop(name)
+		}
+	}
+}
+
+// backup is what a queue manager is restored from.
+type backup struct {
+	stored   map[string][]byte
+	member   Membership
+	queues   map[string]*object.Object
+	clusters map[string][]string
+}
+
+func (n *node) backup() backup {
+	m := n.member
+	m.Channels, m.Senders, m.Full = slices.Clone(m.Channels), slices.Clone(m.Senders), slices.Clone(m.Full)
+	return backup{maps.Clone(n.stored), m, maps.Clone(n.queues), maps.Clone(n.clusters)}
+}
+
+// restore starts from a backup, perhaps with a clock that is behind.
+func (n *node) restore(b backup, skew time.Duration) {
+	n.stored, n.member, n.queues, n.clusters = maps.Clone(b.stored), b.member, maps.Clone(b.queues), maps.Clone(b.clusters)
+	n.skew = skew
+	n.restart()
+}
+
+func (n *node) refresh(cluster string, repos bool) {
+	n.do(func(fx *Effects) { n.repo.Refresh(n.now(), cluster, repos, n.member.inUse, fx) })
 }
 
 // pending are the wires that hold something.
@@ -146,7 +188,7 @@ func (w *network) receive(s Send) {
 		w.t.Fatalf("command over %s, which nobody has", s.Channel)
 	}
 	to.do(func(fx *Effects) {
-		if err := to.repo.Receive(w.now, s.Payload, fx); err != nil {
+		if err := to.repo.Receive(to.now(), s.Payload, fx); err != nil {
 			w.t.Fatal(err)
 		}
 	})

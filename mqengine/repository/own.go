@@ -14,7 +14,11 @@ type Membership struct {
 	Channels []OwnChannel
 	Senders  []ManualSender
 	Full     []string
+	// InUse reports whether messages wait for a channel to another queue manager, or are in doubt on it.
+	InUse func(channel string) bool
 }
+
+func (m Membership) inUse(channel string) bool { return m.InUse != nil && m.InUse(channel) }
 
 // SetMembership tells of every CLUSRCVR, CLUSSDR and repository role there is,
 // after any of them changed.
@@ -25,6 +29,7 @@ func (r *Repository) SetMembership(now time.Time, m Membership, fx *Effects) {
 	fx.Channels = true
 	for _, c := range r.clusters {
 		if !slices.Contains(before, c) {
+			r.forgetOthers(c, fx)
 			r.restamp(now, c, fx)
 		}
 	}
@@ -32,7 +37,7 @@ func (r *Repository) SetMembership(now time.Time, m Membership, fx *Effects) {
 	for _, c := range wasFull {
 		if r.member(c) && !r.IsFull(c) {
 			// What it knew of others is not kept up to date any more; it asks like everybody else.
-			r.Refresh(now, c, false, fx)
+			r.Refresh(now, c, false, m.inUse, fx)
 		}
 	}
 	for _, c := range r.Clusters() {
@@ -63,10 +68,27 @@ func (r *Repository) leave(now time.Time, m Membership, fx *Effects) {
 			}
 		}
 		r.publish(now, gone, fx)
-		for _, k := range sortedKeys(r.sent, compareSent) {
-			if k.cluster == c {
-				r.unmarkSent(k, fx)
-			}
+		r.unmarkCluster(c, fx)
+		if r.suspend[c] {
+			// SUSPEND QMGR is a state of a member; whoever joins again is not suspended.
+			delete(r.suspend, c)
+			fx.Deletes = append(fx.Deletes, prefixSuspend+c)
+		}
+	}
+}
+
+// forgetOthers drops what is left of an earlier membership of a cluster that
+// is joined now: nobody has kept it up to date.
+func (r *Repository) forgetOthers(cluster string, fx *Effects) {
+	for _, k := range sortedKeys(r.records, compareKeys) {
+		if k.cluster == cluster && k.qmid != r.qmid {
+			r.forget(r.records[k], fx)
+		}
+	}
+	for _, k := range sortedKeys(r.asks, compareAsks) {
+		if a := r.asks[k]; k.cluster == cluster && a.answered {
+			a.answered = false
+			fx.Sets = append(fx.Sets, storeAsk(k, a))
 		}
 	}
 }
@@ -295,10 +317,26 @@ func (r *Repository) reach(now time.Time, cluster string, fx *Effects) {
 			c.Op, c.Records = OpRequest, r.allRecords(now, cluster)
 		}
 		r.send(now, t, c, fx)
-		if names := r.askedNames(cluster); len(names) > 0 && !r.IsFull(cluster) {
+		if r.IsFull(cluster) {
+			continue
+		}
+		if names := r.askedNames(cluster); len(names) > 0 {
 			r.send(now, t, &Command{Op: OpSubscribe, Cluster: cluster, Names: names}, fx)
 		}
+		// From before a restore the target may have more of ours.
+		r.send(now, t, &Command{Op: OpTold, Cluster: cluster, Count: r.countOf(cluster, r.qmid)}, fx)
 	}
+}
+
+// countOf is how many records of a queue manager there are in a cluster, without tombstones.
+func (r *Repository) countOf(cluster, qmid string) int {
+	n := len(r.hosted[hostKey{cluster, qmid}])
+	for _, rec := range r.qmgrs[cluster] {
+		if rec.QMID == qmid {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *Repository) markSent(k sentKey, qmid string, fx *Effects) {
@@ -309,6 +347,15 @@ func (r *Repository) markSent(k sentKey, qmid string, fx *Effects) {
 func (r *Repository) unmarkSent(k sentKey, fx *Effects) {
 	delete(r.sent, k)
 	fx.Deletes = append(fx.Deletes, prefixSent+k.cluster+separator+k.channel)
+}
+
+// unmarkCluster forgets what the targets of a cluster were sent.
+func (r *Repository) unmarkCluster(cluster string, fx *Effects) {
+	for _, k := range sortedKeys(r.sent, compareSent) {
+		if k.cluster == cluster {
+			r.unmarkSent(k, fx)
+		}
+	}
 }
 
 func compareSent(a, b sentKey) int {

@@ -109,7 +109,7 @@ func (w *network) wait(d time.Duration) {
 		w.now = next
 		for _, name := range w.names {
 			n := w.nodes[name]
-			n.do(func(fx *Effects) { n.repo.Tick(w.now, fx) })
+			n.do(func(fx *Effects) { n.repo.Tick(n.now(), fx) })
 			if at := n.repo.NextDeadline(); !at.IsZero() && !at.After(w.now) {
 				w.t.Fatalf("%s: the deadline %v does not move on", name, at)
 			}

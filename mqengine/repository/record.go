@@ -37,6 +37,7 @@ type Record struct {
 	Name      string // queue, or channel (CLUSRCVR)
 	Seq       uint64 // ascending per publisher; the higher one wins
 	Deleted   bool   // a tombstone, so that late arrivals stay deleted
+	Forced    bool   // a tombstone that the owner did not make: of RESET CLUSTER, or because its channel is gone
 	Full      bool   // QMgrRecord: QMTYPE(REPOS)
 	Suspended bool   // QMgrRecord
 	Published int64  // Unix milliseconds: CLUSDATE and CLUSTIME
@@ -63,6 +64,13 @@ func workloadOf(o *object.Object) Workload {
 	w.Put, w.DefBind = o.Str("PUT") == "ENABLED", o.Str("DEFBIND")
 	w.DefPriority, w.DefPersistent = o.Int("DEFPRTY"), o.Str("DEFPSIST") == "YES"
 	return w
+}
+
+// supersedes reports whether a record takes the place of one that is known.
+// Who removes what is not its own uses the owner's number, so that whatever the
+// owner publishes next wins.
+func (r *Record) supersedes(old *Record) bool {
+	return old == nil || r.Seq > old.Seq || r.Seq == old.Seq && r.Forced && !old.Forced
 }
 
 type recordKey struct {
@@ -105,7 +113,7 @@ func (r *Record) append(b []byte, now time.Time) []byte {
 		b = wire.AppendString(b, s)
 	}
 	b = wire.AppendUint(b, r.Seq)
-	b = wire.AppendBool(b, r.Deleted)
+	b = append(b, r.removal())
 	b = wire.AppendBool(b, r.Full)
 	b = wire.AppendBool(b, r.Suspended)
 	b = wire.AppendInt(b, r.Published)
@@ -116,6 +124,23 @@ func (r *Record) append(b []byte, now time.Time) []byte {
 		attrs, _ = r.Object.AppendBinary(nil)
 	}
 	return wire.AppendBytes(b, attrs)
+}
+
+// How a record says whether it is a tombstone, and whose.
+const (
+	notRemoved byte = iota
+	removedByOwner
+	removedByForce
+)
+
+func (r *Record) removal() byte {
+	switch {
+	case r.Forced:
+		return removedByForce
+	case r.Deleted:
+		return removedByOwner
+	}
+	return notRemoved
 }
 
 const maxName = 64 // names and QMIDs are at most 48; TEMPQMGR names are never sent
@@ -130,7 +155,12 @@ func readRecord(r *wire.Reader, now time.Time) (*Record, error) {
 		*to = string(b)
 	}
 	rec.Seq = r.Uint()
-	rec.Deleted, rec.Full, rec.Suspended = r.Bool(), r.Bool(), r.Bool()
+	removal := r.Byte()
+	if removal > removedByForce {
+		return nil, fmt.Errorf("repository: removal of kind %d", removal)
+	}
+	rec.Deleted, rec.Forced = removal != notRemoved, removal == removedByForce
+	rec.Full, rec.Suspended = r.Bool(), r.Bool()
 	rec.Published = r.Int()
 	life := time.Duration(min(r.Uint(), uint64(Lifetime/time.Second))) * time.Second
 	rec.Expires = now.Add(life)

@@ -16,6 +16,9 @@ type Repository struct {
 	queues  map[string][]*Record // by queue name, of all clusters, sorted
 	qmgrs   map[string][]*Record // by cluster: channels of queue managers, sorted
 	hosted  map[hostKey]map[string]struct{}
+	// byChannel are the channels of queue managers of all clusters by the channel's name, sorted.
+	byChannel map[string][]*Record
+	gone      map[goneKey][]*Record // tombstones by what they are about, sorted
 
 	channels []OwnChannel // CLUSRCVRs
 	senders  []ManualSender
@@ -33,6 +36,13 @@ type Repository struct {
 type hostKey struct{ cluster, qmid string }
 
 type askKey struct{ cluster, name string }
+
+type goneKey struct {
+	kind RecordKind
+	askKey
+}
+
+func (r *Record) goneKey() goneKey { return goneKey{r.Kind, askKey{r.Cluster, r.subject()}} }
 
 type sentKey struct{ cluster, channel string }
 
@@ -61,7 +71,7 @@ func New(qmgr, qmid string) *Repository {
 	return &Repository{
 		qmgr: qmgr, qmid: qmid,
 		records: map[recordKey]*Record{}, queues: map[string][]*Record{}, qmgrs: map[string][]*Record{},
-		hosted: map[hostKey]map[string]struct{}{}, suspend: map[string]bool{},
+		hosted: map[hostKey]map[string]struct{}{}, byChannel: map[string][]*Record{}, gone: map[goneKey][]*Record{}, suspend: map[string]bool{},
 		asks: map[askKey]*ask{}, subs: map[askKey]map[string]time.Time{}, sent: map[sentKey]string{},
 	}
 }
@@ -169,18 +179,23 @@ func (r *Repository) hold(rec *Record) *Record {
 		rec.Workload = workloadOf(rec.Object)
 	}
 	r.records[k] = rec
-	if rec.Deleted {
-		r.unindex(rec)
-	} else {
-		r.index(rec)
+	if old != nil && (old.Deleted != rec.Deleted || old.QMgr != rec.QMgr) {
+		r.unindex(old)
 	}
+	r.index(rec)
 	r.sweepAt = earliest(r.sweepAt, r.due(rec))
 	return old
 }
 
 func (r *Repository) index(rec *Record) {
+	if rec.Deleted {
+		k := rec.goneKey()
+		r.gone[k] = insert(r.gone[k], rec)
+		return
+	}
 	if rec.Kind == QMgrRecord {
 		r.qmgrs[rec.Cluster] = insert(r.qmgrs[rec.Cluster], rec)
+		r.byChannel[rec.Name] = insert(r.byChannel[rec.Name], rec)
 		return
 	}
 	r.queues[rec.Name] = insert(r.queues[rec.Name], rec)
@@ -192,9 +207,19 @@ func (r *Repository) index(rec *Record) {
 }
 
 func (r *Repository) unindex(rec *Record) {
+	if rec.Deleted {
+		k := rec.goneKey()
+		if r.gone[k] = remove(r.gone[k], rec); len(r.gone[k]) == 0 {
+			delete(r.gone, k)
+		}
+		return
+	}
 	if rec.Kind == QMgrRecord {
 		if r.qmgrs[rec.Cluster] = remove(r.qmgrs[rec.Cluster], rec); len(r.qmgrs[rec.Cluster]) == 0 {
 			delete(r.qmgrs, rec.Cluster)
+		}
+		if r.byChannel[rec.Name] = remove(r.byChannel[rec.Name], rec); len(r.byChannel[rec.Name]) == 0 {
+			delete(r.byChannel, rec.Name)
 		}
 		return
 	}
@@ -210,9 +235,7 @@ func (r *Repository) unindex(rec *Record) {
 
 // forget removes a record for good.
 func (r *Repository) forget(rec *Record, fx *Effects) {
-	if !rec.Deleted {
-		r.unindex(rec)
-	}
+	r.unindex(rec)
 	delete(r.records, rec.key())
 	fx.Deletes = append(fx.Deletes, rec.key().stored())
 }
@@ -220,6 +243,7 @@ func (r *Repository) forget(rec *Record, fx *Effects) {
 // keep holds a record and writes it.
 func (r *Repository) keep(now time.Time, rec *Record, fx *Effects) {
 	old := r.hold(rec)
+	r.compareInstances(rec, old, fx)
 	fx.Sets = append(fx.Sets, Stored{rec.key().stored(), storeRecord(rec, now)})
 	if !sameWorkload(old, rec) {
 		fx.Workload = true

@@ -54,22 +54,62 @@ func (r *Repository) QMgrs(now time.Time) []*Record {
 
 // QMgrNamed gives the live channel records of queue managers of that name.
 func (r *Repository) QMgrNamed(now time.Time, name string) []*Record {
-	return slices.DeleteFunc(r.QMgrs(now), func(rec *Record) bool { return rec.QMgr != name })
+	var out []*Record
+	for _, c := range sortedKeys(r.qmgrs, strings.Compare) {
+		for _, rec := range r.qmgrs[c] {
+			if rec.QMgr == name && rec.live(now) {
+				out = append(out, rec)
+			}
+		}
+	}
+	return out
 }
 
 // Senders are the CLUSSDR definitions.
 func (r *Repository) Senders() []ManualSender { return r.senders }
 
-// Channel finds a live record by its channel's name; nil if there is none.
+// Channel finds a live record by its channel's name; nil if there is none. Of
+// two queue managers with one name, as after one was made anew, it is the one
+// that published last.
 func (r *Repository) Channel(now time.Time, name string) *Record {
-	for _, c := range sortedKeys(r.qmgrs, strings.Compare) {
-		for _, rec := range r.qmgrs[c] {
-			if rec.Name == name && rec.QMID != r.qmid && rec.live(now) {
-				return rec
-			}
+	var found *Record
+	for _, rec := range r.byChannel[name] {
+		if rec.QMID != r.qmid && rec.live(now) && (found == nil || rec.Published > found.Published) {
+			found = rec
 		}
 	}
-	return nil
+	return found
+}
+
+// Knows reports whether there is any record of a cluster, also after it was left.
+func (r *Repository) Knows(cluster string) bool {
+	_, ok := slices.BinarySearch(r.AllClusters(), cluster)
+	return ok
+}
+
+// AllClusters are the clusters of which there is any record, sorted.
+func (r *Repository) AllClusters() []string {
+	found := map[string]struct{}{}
+	for k := range r.records {
+		found[k.cluster] = struct{}{}
+	}
+	for _, c := range r.clusters {
+		found[c] = struct{}{}
+	}
+	return sortedKeys(found, strings.Compare)
+}
+
+// QMIDs are the identifiers of the queue managers of a name that are known in a
+// cluster, also of those whose publications have expired.
+func (r *Repository) QMIDs(cluster, name string) []string {
+	var out []string
+	for _, rec := range r.qmgrs[cluster] {
+		if rec.QMgr == name {
+			out = append(out, rec.QMID)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // FullRepositories gives the live channels to other full repositories of the
@@ -109,14 +149,13 @@ func (r *Repository) Instance(cluster, name, qmid string) *Record {
 // Withdrawn reports whether a channel of that name was in a cluster and was
 // taken out by its owner, or by RESET CLUSTER.
 func (r *Repository) Withdrawn(name string) bool {
-	gone := false
+	if len(r.byChannel[name]) > 0 {
+		return false
+	}
 	for k, rec := range r.records {
-		if k.kind == QMgrRecord && k.name == name {
-			if !rec.Deleted {
-				return false
-			}
-			gone = true
+		if k.kind == QMgrRecord && k.name == name && rec.Deleted {
+			return true
 		}
 	}
-	return gone
+	return false
 }
