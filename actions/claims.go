@@ -85,6 +85,17 @@ func (cl *Claim) holder(owner string) int {
 	return slices.IndexFunc(cl.Holders, func(h Holder) bool { return h.Owner == owner })
 }
 
+// disputes is another holder who wants another value than owner does now: then
+// neither of them has it, and the value stays until one of them gives up.
+func (cl *Claim) disputes(owner, value string) *Holder {
+	for i := range cl.Holders {
+		if h := &cl.Holders[i]; h.Owner != owner && h.Value != value {
+			return h
+		}
+	}
+	return nil
+}
+
 // without is the value that a target has when owner gives its claim back: that
 // of the last rule still holding it, else what was found before all.
 func (cl *Claim) without(owner string) string {

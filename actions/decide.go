@@ -53,7 +53,13 @@ func decide(in *situations.Intent, index int, f *Facts) decision {
 		return unknown("waiting for a sample")
 	}
 	if !f.Present {
-		return unknown("the sample has no row of %s", f.Target.Queue)
+		if !in.Row.Absent || changes(a) || a.Verb == situations.VerbRedistribute {
+			return unknown("the sample has no row of %s", f.Target.Queue)
+		}
+		f.Row = in.Row // that it is not there is what the situation is about
+	}
+	if holds := standing(f); len(holds) > 0 && in.By == "" && (a.Verb != situations.VerbEvent || f.Maintained) {
+		return held(holds...)
 	}
 	if a.OnlyIf != nil {
 		if d, ok := onlyIf(a, f); !ok {
@@ -64,6 +70,9 @@ func decide(in *situations.Intent, index int, f *Facts) decision {
 	case situations.VerbPut, situations.VerbRank, situations.VerbPriority:
 		return decideSet(in, a, f)
 	case situations.VerbRevert:
+		if a.All {
+			return decideAll(in, f)
+		}
 		return decideRevert(in, a, f)
 	case situations.VerbRedistribute:
 		if a.Never || f.NeverMove {
@@ -72,7 +81,7 @@ func decide(in *situations.Intent, index int, f *Facts) decision {
 		return decideOther(in, a, f, kindNeither)
 	case situations.VerbEvent:
 		return decideOther(in, a, f, kindFree)
-	case situations.VerbExec:
+	case situations.VerbExec, situations.VerbMQSC, situations.VerbWebhook:
 		if _, err := arguments(a, &f.Row); err != nil {
 			return unknown("%v", err)
 		}
@@ -97,7 +106,7 @@ func onlyIf(a *situations.Action, f *Facts) (decision, bool) {
 }
 
 func decideOther(in *situations.Intent, a *situations.Action, f *Facts, k kind) decision {
-	if holds := guard(f, k, a, Lever{}, in.Interval); len(holds) > 0 {
+	if holds := guard(f, k, a, Lever{}, in); len(holds) > 0 {
 		return held(holds...)
 	}
 	return decision{Do: doAct, Kind: k}
@@ -110,6 +119,11 @@ func decideSet(in *situations.Intent, a *situations.Action, f *Facts) decision {
 		return unknown("%s has no value in this sample", attr)
 	}
 	cl := f.Claims.get(f.Target, attr)
+	if a.Claim && cl != nil && !cl.Foreign {
+		if other := cl.disputes(owner, a.Value); other != nil {
+			return held(Hold{Code: HoldConflict, Text: fmt.Sprintf("%s holds %s(%s), and this wants %s", other.Owner, attr, other.Value, a.Value)})
+		}
+	}
 	if a.Claim && cl != nil && cl.Foreign {
 		d := decision{Do: doNoChange, Reason: fmt.Sprintf("somebody else set %s(%s), which stays", attr, cur)}
 		if in.Edge != situations.EdgeRepeat {
@@ -139,7 +153,7 @@ func decideSet(in *situations.Intent, a *situations.Action, f *Facts) decision {
 	if dir == lowering || dir == neither && lowest(a) {
 		d.Kind = kindLowering
 	}
-	if holds := guard(f, d.Kind, a, leverOf(a, f.V6), in.Interval); len(holds) > 0 {
+	if holds := guard(f, d.Kind, a, leverOf(a, f.V6), in); len(holds) > 0 {
 		return held(holds...)
 	}
 	d.Do = doAct
@@ -223,7 +237,7 @@ func decideRevert(in *situations.Intent, a *situations.Action, f *Facts) decisio
 		}
 		return d
 	}
-	if holds := guard(f, d.Kind, a, lever, in.Interval); len(holds) > 0 {
+	if holds := guard(f, d.Kind, a, lever, in); len(holds) > 0 {
 		return held(holds...)
 	}
 	d.Do = doAct

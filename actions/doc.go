@@ -21,8 +21,7 @@
 // Of MQ the package knows attribute names and values (PUT, CLWLRANK, CLWLPRTY,
 // CLWLUSEQ) and which instances the cluster workload algorithm could choose; it
 // leaves the algorithm itself, and every way to reach a queue manager, to
-// others. What it leaves to later releases: a person's hold, MQSC and webhook
-// actions, suspend and channel levers, the breaker.
+// others. What it leaves to later releases: suspend and channel levers.
 //
 // Goroutines: Engine.Run and Notifier.Run own all they start and wait for them.
 package actions

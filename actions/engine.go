@@ -25,8 +25,10 @@ type Recorder interface {
 type Options struct {
 	QMgr     string
 	Manager  QueueManager
-	Mover    Mover    // nil: redistribute is refused
-	Programs Programs // nil: exec is refused
+	Mover    Mover     // nil: redistribute is refused
+	Programs Programs  // nil: exec is refused
+	Commands Commander // nil: mqsc is refused
+	Hooks    Hooks     // nil: webhook is refused
 	Journal  Recorder
 	Store    Store
 	Peers    Peers // nil: none configured
@@ -34,10 +36,15 @@ type Options struct {
 	Logger   hclog.Logger
 	// Observe decides and journals everything and changes nothing.
 	Observe bool
+	// Manual does only what a person asks for: what the outbox holds stays there.
+	Manual bool
 	// Budget is the number of actions a minute that may lower or run something; 0 means the default of 60.
 	Budget int
 	// Grace is the start-up grace; 0 means none. Grace() shortens it for short intervals.
 	Grace time.Duration
+	// Breaker is the share of a situation's items, in percent, that may open within
+	// one interval; more of them hold all its actions until a person says go on. 0 is off.
+	Breaker int
 	// V6 is the workload order before MQ 8.
 	V6 bool
 	// Drain is how long running programs may go on when the engine ends; 0 means 5s.
@@ -69,12 +76,16 @@ type Engine struct {
 	entries  map[string]*entry // by intent ID
 	targets  map[Target]*target
 	claims   *Claims
+	outs     outs
 	raised   map[Target]time.Time
-	unsaved  map[Target]bool // raised entries to store
-	finished []string        // intents to take out of the outbox
-	changed  map[*entry]bool // progress to store that no worker stores
+	unsaved  map[Target]bool     // raised entries to store
+	finished []string            // intents to take out of the outbox
+	asked    []situations.Intent // a person's, to store
+	changed  map[*entry]bool     // progress to store that no worker stores
 	view     view
 	budget   budget
+	holds    holds
+	breaker  breaker
 	jobs     map[Target]*Job
 	shown    map[string]publication // by queue, for the peers
 	stats    counters
@@ -87,10 +98,12 @@ type target struct {
 	working bool
 	// changed is when our last change ended, program when the last program ended.
 	changed, program time.Time
-	judged           time.Time // sample that claims were last judged by
-	known            []Value   // read back at changed
-	missing          int       // complete samples without the queue, in a row
-	imagined         []Value   // with --observe: what would have been set
+	judged           time.Time         // sample that claims were last judged by
+	known            []Value           // read back at changed
+	ran              *Out              // what did so, for what it lowers
+	seen             map[string]string // attributes as last judged
+	missing          int               // complete samples without the queue, in a row
+	imagined         []Value           // with --observe: what would have been set
 }
 
 // view is the freshest sample and what is known of the connection.
@@ -122,7 +135,7 @@ func New(opt Options) (*Engine, error) {
 		entries: map[string]*entry{}, targets: map[Target]*target{}, claims: NewClaims(stored.Claims),
 		raised: stored.Raised, unsaved: map[Target]bool{}, changed: map[*entry]bool{},
 		budget: budget{most: opt.Budget, taken: stored.Budget}, jobs: map[Target]*Job{}, shown: map[string]publication{},
-		stats: newCounters(),
+		stats: newCounters(), holds: holds{list: stored.Holds}, outs: newOuts(stored.Out), breaker: newBreaker(opt.Breaker, stored.Tripped),
 	}
 	if e.raised == nil {
 		e.raised = map[Target]time.Time{}
@@ -322,6 +335,7 @@ func (e *Engine) Dispatch(_ context.Context, intents []situations.Intent) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := time.Now()
+	e.countOpened(intents, now)
 	for i := range intents {
 		e.dispatch(&intents[i], now)
 	}
@@ -346,6 +360,8 @@ func (e *Engine) admit(en *entry) {
 			continue
 		}
 		switch {
+		case givesAllBack(in):
+			old.supersede("given back by " + in.By)
 		case old.in.Key == in.Key && in.Edge == situations.EdgeRepeat:
 			if old.busy() && en.p.untouched() {
 				// The same actions are still under way: doing them again is what they do.
@@ -381,4 +397,7 @@ func (e *Engine) remove(en *entry) {
 	}
 	delete(e.entries, en.in.ID)
 	e.finished = append(e.finished, en.in.ID)
+	if en.over != nil {
+		close(en.over)
+	}
 }

@@ -58,6 +58,7 @@ type entry struct {
 	// after is how many samples were taken when it came: the one that decided it is the next.
 	after uint64
 
+	over       chan struct{} // closed when it is over; nil if nobody waits
 	running    bool
 	superseded string // why, blank while it stands
 	told       bool   // the journal knows that it is
@@ -156,6 +157,11 @@ func (en *entry) inherit(old *entry) {
 	en.p.Moved += old.p.Moved
 }
 
+// need is how many other instances a lowering of the intent must leave.
+func (en *entry) need(action int, row *situations.Row) int {
+	return needed(&en.in.Actions[action], &en.in.Guard, row)
+}
+
 // id names an action of the intent in the journal; its attempts share it.
 func (en *entry) id(index int) string { return fmt.Sprintf("%s.%d", en.in.ID, index) }
 
@@ -164,12 +170,12 @@ func describe(a *situations.Action, row *situations.Row) string {
 	switch a.Verb {
 	case situations.VerbPut, situations.VerbRank, situations.VerbPriority:
 		return string(a.Verb) + " " + a.Value
-	case situations.VerbExec:
+	case situations.VerbExec, situations.VerbMQSC, situations.VerbWebhook:
 		args, err := arguments(a, row)
 		if err != nil {
-			args = a.Args
+			return a.String()
 		}
-		return "exec " + strings.Join(args, " ")
+		return string(a.Verb) + " " + strings.Join(args, " ")
 	case situations.VerbEvent:
 		return "event " + situations.Expand(a.Value, row)
 	default:
@@ -177,9 +183,19 @@ func describe(a *situations.Action, row *situations.Row) string {
 	}
 }
 
-// arguments expands every argument but the program's own name, which decides
-// what is allowed to run and so does not depend on a sample.
+// arguments expands what an action hands on: the command, the address, or every
+// argument but the program's own name, which decides what is allowed to run and
+// so does not depend on a sample.
 func arguments(a *situations.Action, row *situations.Row) ([]string, error) {
+	switch a.Verb {
+	case situations.VerbMQSC:
+		text, err := situations.ExpandMQSC(a.Value, row)
+		return []string{text}, err
+	case situations.VerbWebhook:
+		text, err := situations.ExpandAddress(a.Value, row)
+		return []string{text}, err
+	default:
+	}
 	if len(a.Args) == 0 {
 		return nil, errors.New("no program is named")
 	}

@@ -127,11 +127,14 @@ type memStore struct {
 	claims   map[string]Claim
 	raised   map[Target]time.Time
 	budget   []time.Time
+	holds    []PersonHold
+	tripped  []Trip
+	out      map[string]Out
 	bad      bool
 }
 
 func newMemStore() *memStore {
-	return &memStore{intents: map[string][]byte{}, progress: map[string][]byte{}, claims: map[string]Claim{}, raised: map[Target]time.Time{}}
+	return &memStore{intents: map[string][]byte{}, progress: map[string][]byte{}, claims: map[string]Claim{}, raised: map[Target]time.Time{}, out: map[string]Out{}}
 }
 
 func (s *memStore) add(in situations.Intent) {
@@ -169,6 +172,10 @@ func (s *memStore) LoadActions() (Stored, error) {
 	for _, c := range s.claims {
 		out.Claims = append(out.Claims, c)
 	}
+	out.Holds, out.Tripped = append(out.Holds, s.holds...), append(out.Tripped, s.tripped...)
+	for _, o := range s.out {
+		out.Out = append(out.Out, o)
+	}
 	for t, at := range s.raised {
 		out.Raised[t] = at
 	}
@@ -180,6 +187,26 @@ func (s *memStore) SaveActions(u Update) error {
 	defer s.mu.Unlock()
 	if s.bad {
 		return errors.New("disk full")
+	}
+	for _, in := range u.Intents {
+		data, err := encodeIntent(&in)
+		if err != nil {
+			return err
+		}
+		s.intents[in.ID] = data
+		s.order = append(s.order, in.ID)
+	}
+	if u.Holds != nil {
+		s.holds = *u.Holds
+	}
+	if u.Tripped != nil {
+		s.tripped = *u.Tripped
+	}
+	for _, o := range u.Out {
+		s.out[string(outID(&o))] = o
+	}
+	for _, o := range u.In {
+		delete(s.out, string(outID(&o)))
 	}
 	for id, p := range u.Progress {
 		data, err := json.Marshal(p)
@@ -286,6 +313,20 @@ type fakeItems struct {
 	mu       sync.Mutex
 	flapping bool
 	never    bool
+	window   bool
+	count    int
+}
+
+func (f *fakeItems) Maintained(situations.Key) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.window
+}
+
+func (f *fakeItems) Count(string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.count
 }
 
 func (f *fakeItems) Flapping(situations.Key) bool {
@@ -366,4 +407,10 @@ func (m *fakeMover) Move(ctx context.Context, o Order, started func() error, pro
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+func (f *fakeItems) set(change func(*fakeItems)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
 }

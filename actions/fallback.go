@@ -17,11 +17,11 @@ type Lowered struct {
 
 func (l *Lowered) main() change { return l.Changes[0] }
 
-// nobody says that a standing lowering left no instance that could be chosen:
-// without peers two daemons may lower at the same moment, each still seeing the
-// other's instance.
-func nobody(row *situations.Row, lever Lever) bool {
-	return len(row.Clusters) > 0 && row.InstancesKnown && ReadyElsewhere(*row, lever) == 0
+// tooFew says that a standing lowering left fewer instances that could be chosen
+// than it must: without peers two daemons may lower at the same moment, each
+// still seeing the other's instance.
+func tooFew(row *situations.Row, lever Lever, need int) bool {
+	return len(row.Clusters) > 0 && row.InstancesKnown && ReadyElsewhere(*row, lever) < need
 }
 
 // place is k: how many instances of the queue are on queue managers with a lower

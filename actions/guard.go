@@ -16,7 +16,11 @@ const (
 	HoldUnknown      Code = "unknown"          // no fresh sample, or one without the value
 	HoldGrace        Code = "grace"            // just started or reconnected
 	HoldJournal      Code = "journal"          // cannot be written
+	HoldPerson       Code = "hold"             // a person said so
+	HoldMaintenance  Code = "maintenance"      // a window in which the situation does not act
 	HoldBudget       Code = "budget"           // enough for this minute
+	HoldBreaker      Code = "breaker"          // too many items of the situation opened at once
+	HoldConflict     Code = "conflict"         // two rules hold the attribute at different values
 	HoldTrigger      Code = "trigger"          // a trigger queue is left alone
 	HoldFlapping     Code = "flapping"         // the item changes too often
 	HoldDwell        Code = "dwell"            // raised less than two intervals ago
@@ -76,8 +80,14 @@ type Facts struct {
 	NeverMove  bool // some rule says redistribute: never for this queue
 	JournalOK  bool
 	BudgetFree bool
+	// Maintained: a window of the situation is open. Person: somebody holds the
+	// queue. Broken: too many items of the situation opened at once.
+	Maintained bool
+	Person     *PersonHold
+	Broken     string
 	V6         bool // workload order before MQ 8
 	Claims     *Claims
+	Outs       *outs
 }
 
 // Grace gives the length of the start-up grace for a situation: the configured
@@ -91,7 +101,7 @@ func Grace(configured, interval time.Duration) time.Duration {
 }
 
 // guard lists everything that holds an action of this kind now.
-func guard(f *Facts, k kind, a *situations.Action, lever Lever, interval time.Duration) []Hold {
+func guard(f *Facts, k kind, a *situations.Action, lever Lever, in *situations.Intent) []Hold {
 	var holds []Hold
 	add := func(c Code, format string, args ...any) {
 		holds = append(holds, Hold{Code: c, Text: fmt.Sprintf(format, args...)})
@@ -111,16 +121,19 @@ func guard(f *Facts, k kind, a *situations.Action, lever Lever, interval time.Du
 	if !f.BudgetFree {
 		add(HoldBudget, "the budget of actions a minute is used up")
 	}
+	if f.Broken != "" {
+		add(HoldBreaker, "%s", f.Broken)
+	}
 	if (k == kindLowering || a.Verb == situations.VerbRedistribute) && triggered(&f.Row) {
 		add(HoldTrigger, "%s is a trigger queue", f.Target.Queue)
 	}
 	if k == kindLowering {
-		holds = append(holds, guardLowering(f, a, lever, interval)...)
+		holds = append(holds, guardLowering(f, a, lever, in)...)
 	}
 	return holds
 }
 
-func guardLowering(f *Facts, a *situations.Action, lever Lever, interval time.Duration) []Hold {
+func guardLowering(f *Facts, a *situations.Action, lever Lever, in *situations.Intent) []Hold {
 	var holds []Hold
 	add := func(c Code, format string, args ...any) {
 		holds = append(holds, Hold{Code: c, Text: fmt.Sprintf(format, args...)})
@@ -128,22 +141,47 @@ func guardLowering(f *Facts, a *situations.Action, lever Lever, interval time.Du
 	if f.Flapping {
 		add(HoldFlapping, "the situation changes too often")
 	}
-	if dwell := 2 * interval; !f.Raised.IsZero() && f.Now.Before(f.Raised.Add(dwell)) {
-		add(HoldDwell, "raised at %s, less than two intervals ago", f.Raised.UTC().Format(time.RFC3339))
+	if dwell := in.Guard.DwellTime(in.Interval); !f.Raised.IsZero() && f.Now.Before(f.Raised.Add(dwell)) {
+		add(HoldDwell, "raised at %s, less than %s ago", f.Raised.UTC().Format(time.RFC3339), dwell)
 	}
 	if len(f.Row.Clusters) > 0 && !f.Repository {
 		add(HoldRepository, "no full repository can be reached")
 	}
-	if a.AllowLast {
+	need := needed(a, &in.Guard, &f.Row)
+	if need == 0 {
 		return holds
 	}
+	ready := ReadyElsewhere(f.Row, lever)
 	switch {
 	case len(f.Row.Clusters) == 0:
 		add(HoldLastInstance, "%s is in no cluster, so it is the only instance", f.Target.Queue)
 	case !f.Row.InstancesKnown:
 		add(HoldLastInstance, "the other instances of %s are not known yet", f.Target.Queue)
-	case ReadyElsewhere(f.Row, lever) == 0:
+	case ready == 0:
 		add(HoldLastInstance, "no other instance of %s could be chosen", f.Target.Queue)
+	case ready < need:
+		add(HoldLastInstance, "%d other instances of %s could be chosen, and %d must be left", ready, f.Target.Queue, need)
+	}
+	return holds
+}
+
+// needed is how many other instances a lowering must leave; 0 if it may take the last.
+func needed(a *situations.Action, g *situations.GuardLimits, row *situations.Row) int {
+	if a.AllowLast {
+		return 0
+	}
+	return g.Need(len(row.Instances))
+}
+
+// standing are the holds that let nothing of a situation be done at all, raising
+// included: a maintenance window, and a person.
+func standing(f *Facts) []Hold {
+	var holds []Hold
+	if f.Person != nil {
+		holds = append(holds, Hold{Code: HoldPerson, Text: f.Person.sentence()})
+	}
+	if f.Maintained {
+		holds = append(holds, Hold{Code: HoldMaintenance, Text: "a maintenance window is open"})
 	}
 	return holds
 }

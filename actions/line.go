@@ -36,6 +36,9 @@ func (e *Engine) line(s *step, r Result, reason string) Entry {
 		Situation: en.in.Key.Situation, QMgr: en.in.Key.QMgr, Queue: en.in.Key.Queue,
 		Edge: en.in.Edge, Action: describe(a, row), By: "rule", Result: r, Reason: reason,
 	}
+	if en.in.By != "" {
+		line.By = en.in.By
+	}
 	if reason == "" {
 		line.Reason = en.in.Reason
 	}

@@ -15,6 +15,7 @@ func (e *Engine) Observe(obs *situations.Observation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	restarted := e.view.take(obs)
+	e.expire(now)
 	active := make(map[*target]bool, len(e.targets))
 	for _, tg := range e.targets {
 		seen := obs.Err == nil && obs.QMgr == tg.QMgr
@@ -106,6 +107,7 @@ func (e *Engine) judge(tg *target, obs *situations.Observation) {
 	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
 		if value, ok := current(&row, attr); ok {
 			e.claims.observe(tg.Target, attr, value, ours)
+			e.outs.observe(tg, attr, value, ours)
 		}
 	}
 	tg.judged = obs.At
@@ -121,6 +123,9 @@ func (tg *target) altering() bool {
 
 func (e *Engine) gone(tg *target) {
 	for _, en := range tg.entries {
+		if en.in.Row.Absent {
+			continue // that it is gone is what the intent is about
+		}
 		if en.superseded == "" {
 			en.supersede("the queue is gone")
 		}
@@ -130,6 +135,7 @@ func (e *Engine) gone(tg *target) {
 	}
 	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
 		e.claims.drop(tg.Target, attr)
+		e.outs.drop(tg.Target, attr)
 	}
 	tg.imagined = nil
 	delete(e.jobs, tg.Target)
@@ -175,7 +181,7 @@ func (e *Engine) fallback(tg *target, en *entry, obs *situations.Observation) {
 		e.changed[en] = true
 	}
 	alone := slices.ContainsFunc(en.p.Lowered, func(l Lowered) bool {
-		return nobody(&row, leverOf(&en.in.Actions[l.Action], e.opt.V6))
+		return tooFew(&row, leverOf(&en.in.Actions[l.Action], e.opt.V6), en.need(l.Action, &row))
 	})
 	if en.lone.step(obs.At, alone, place(&row, obs.QMID), en.in.Interval) && !e.opt.Observe {
 		if !en.putBack {
@@ -192,8 +198,11 @@ func (e *Engine) facts(tg *target, en *entry, a *situations.Action, now time.Tim
 	f := &Facts{
 		Now: now, Target: tg.Target, GraceFrom: e.view.graceFrom, Grace: Grace(e.opt.Grace, en.in.Interval),
 		Raised: e.raised[tg.Target], JournalOK: e.opt.Journal.Ready(), BudgetFree: e.budget.free(now),
-		V6: e.opt.V6, Claims: e.claims,
-		Flapping: e.opt.Items != nil && e.opt.Items.Flapping(en.in.Key),
+		V6: e.opt.V6, Claims: e.claims, Outs: &e.outs,
+		Person: e.holds.of(tg.Queue, now), Broken: e.breaker.holding(en.in.Key.Situation),
+	}
+	if e.opt.Items != nil {
+		f.Flapping, f.Maintained = e.opt.Items.Flapping(en.in.Key), e.opt.Items.Maintained(en.in.Key)
 	}
 	good := e.view.good
 	if good == nil || e.view.obs.Err != nil || good.QMgr != tg.QMgr {

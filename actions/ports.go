@@ -75,6 +75,19 @@ type Mover interface {
 	Move(ctx context.Context, o Order, started func() error, progress func(Moved)) Moved
 }
 
+// Commander runs one MQSC command.
+type Commander interface {
+	// Command runs a command whose verb is allowed. What the queue manager says
+	// against it is the error.
+	Command(ctx context.Context, text string) error
+}
+
+// Hooks posts to the addresses of webhooks.
+type Hooks interface {
+	// Post hands a document over; anything but an answer of success is an error.
+	Post(ctx context.Context, address, id string, body []byte) error
+}
+
 // PeerIntent is a lowering that another daemon has published.
 type PeerIntent struct {
 	QMgr, QMID, Queue string
@@ -91,6 +104,10 @@ type Peers interface {
 type Items interface {
 	// Flapping says that the item changed too often lately to act on it.
 	Flapping(situations.Key) bool
+	// Maintained says that a window of the situation is open in which it does not act.
+	Maintained(situations.Key) bool
+	// Count is how many items a situation has.
+	Count(situation string) int
 	// NeverRedistribute says that some rule forbids moving messages off a queue.
 	NeverRedistribute(qmgr string, row *situations.Row) bool
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/situationd/situationd/situations"
 )
 
 const programTimeout = 10 * time.Minute
@@ -72,7 +74,7 @@ func (e *Engine) exec(s *step) {
 		e.save(s.en)
 	})
 	e.mu.Lock()
-	s.tg.program = time.Now()
+	e.ran(s)
 	e.mu.Unlock()
 	e.ended(s, res)
 }
@@ -104,7 +106,7 @@ func (e *Engine) ended(s *step, res Ended) {
 		e.mu.Unlock()
 		e.save(s.en)
 	case res.Killed:
-		e.doubt(s, tail("the daemon ended while the program ran", res.Output))
+		e.doubt(s, tail("the daemon ended while "+running(situations.VerbExec), res.Output))
 	case res.Timeout:
 		e.failed(s, errors.New(tail("ended after its timeout", res.Output)))
 	case res.Err != nil:

@@ -39,7 +39,7 @@ func (e *Engine) resume() {
 		flight := s.en.p.Flight
 		reason := "the daemon ended while messages were moved"
 		if !flight.Moving {
-			reason = "the daemon ended while the program ran"
+			reason = "the daemon ended while " + running(s.action().Verb)
 			if p := flight.Program; p != nil && e.opt.Programs != nil {
 				e.opt.Programs.End(*p)
 			}

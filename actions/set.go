@@ -15,7 +15,7 @@ const settleMost = 500 * time.Millisecond
 
 // set alters attributes and reads them back: done means seen, not accepted.
 func (e *Engine) set(s *step) {
-	guarded := s.d.Kind == kindLowering && !s.action().AllowLast && e.opt.Peers != nil
+	guarded := s.d.Kind == kindLowering && s.en.need(s.index, &s.row) > 0 && e.opt.Peers != nil
 	if guarded && !e.agree(s) {
 		return
 	}
@@ -160,8 +160,9 @@ func (e *Engine) altered(s *step, now time.Time) {
 	if s.d.Kind == kindRaising {
 		e.rose(s.tg.Target, now)
 	}
+	e.outs.altered(s, now)
 	a := s.action()
-	if s.d.Kind == kindLowering && !a.AllowLast && s.d.Changes[0].Attr == attrOf(a.Verb) {
+	if s.d.Kind == kindLowering && s.en.need(s.index, &s.row) > 0 && s.d.Changes[0].Attr == attrOf(a.Verb) {
 		s.en.p.Lowered = append(s.en.p.Lowered, Lowered{Action: s.index, Changes: s.d.Changes, At: now.UTC()})
 		s.en.lone = lonely{}
 	}

@@ -12,12 +12,12 @@ import (
 // workers run in the caller, on the caller's time, and whatever is decided is
 // taken as done. It implements situations.Actor.
 type Simulator struct {
-	engine   *Engine
-	move     MoveSimulation
-	flapping func(situations.Key) bool
-	now      time.Time
-	step     *step // under way
-	out      []situations.ActionOutcome
+	engine *Engine
+	move   MoveSimulation
+	items  situations.ActorItems
+	now    time.Time
+	step   *step // under way
+	out    []situations.ActionOutcome
 }
 
 var _ situations.Actor = (*Simulator)(nil)
@@ -35,7 +35,8 @@ func NewSimulator(qmgr string, grace time.Duration, move MoveSimulation) (*Simul
 	s := &Simulator{move: move}
 	var err error
 	s.engine, err = New(Options{
-		QMgr: qmgr, Manager: imaginedManager{s}, Mover: imaginedMover{s}, Programs: imagined{}, Journal: imaginedJournal{s},
+		QMgr: qmgr, Manager: imaginedManager{s}, Mover: imaginedMover{s}, Programs: imagined{},
+		Commands: imagined{}, Hooks: imagined{}, Journal: imaginedJournal{s},
 		Store: imagined{}, Items: imaginedItems{s}, Grace: grace,
 	})
 	if err != nil {
@@ -47,9 +48,9 @@ func NewSimulator(qmgr string, grace time.Duration, move MoveSimulation) (*Simul
 
 // Simulate takes a sample and the intents that it led to, and tells everything
 // that is done, not needed or held now.
-func (s *Simulator) Simulate(now time.Time, obs *situations.Observation, intents []situations.Intent, flapping func(situations.Key) bool) []situations.ActionOutcome {
+func (s *Simulator) Simulate(now time.Time, obs *situations.Observation, intents []situations.Intent, items situations.ActorItems) []situations.ActionOutcome {
 	e := s.engine
-	s.now, s.out, s.flapping = now, nil, flapping
+	s.now, s.out, s.items = now, nil, items
 	for i := range intents {
 		e.admit(&entry{in: intents[i], after: e.view.taken})
 	}
@@ -142,7 +143,13 @@ func (s *Simulator) note(line *Entry) {
 type imaginedItems struct{ *Simulator }
 
 // Flapping asks the test's own machine.
-func (i imaginedItems) Flapping(k situations.Key) bool { return i.flapping(k) }
+func (i imaginedItems) Flapping(k situations.Key) bool { return i.items.Flapping(k) }
+
+// Maintained asks the windows of the rules.
+func (i imaginedItems) Maintained(k situations.Key) bool { return i.items.Maintained(k) }
+
+// Count is asked by no breaker: a test has none.
+func (imaginedItems) Count(string) int { return 0 }
 
 // NeverRedistribute has nothing to add: the rules of a test stay as they are,
 // so its intents say already what must not move.
@@ -171,6 +178,10 @@ func (m imaginedManager) ReadBack(_ context.Context, _, _ string, attrs []string
 func (imagined) Run(context.Context, Program, func(Process)) Ended { return Ended{} }
 
 func (imagined) End(Process) {}
+
+func (imagined) Command(context.Context, string) error { return nil }
+
+func (imagined) Post(context.Context, string, string, []byte) error { return nil }
 
 func (imagined) LoadActions() (Stored, error) { return Stored{}, nil }
 

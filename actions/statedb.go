@@ -45,8 +45,11 @@ var (
 	bucketRaised   = []byte("raised")
 	bucketLedger   = []byte("ledger")
 	bucketAlerts   = []byte("alerts")
+	bucketOut      = []byte("out")
 	keyVersion     = []byte("version")
 	keyBudget      = []byte("budget")
+	keyHolds       = []byte("holds")
+	keyTripped     = []byte("tripped")
 	keyAlerts      = []byte("sent")
 )
 
@@ -103,7 +106,7 @@ func (db *DB) prepare(tx *bolt.Tx) error {
 	} else if n := binary.BigEndian.Uint32(v); n != dbVersion {
 		return fmt.Errorf("has format %d, this program knows %d; use the version that wrote it", n, dbVersion)
 	}
-	for _, name := range [][]byte{bucketItems, bucketOutbox, bucketProgress, bucketClaims, bucketRaised, bucketLedger, bucketAlerts} {
+	for _, name := range [][]byte{bucketItems, bucketOutbox, bucketProgress, bucketClaims, bucketRaised, bucketLedger, bucketAlerts, bucketOut} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
@@ -159,21 +162,29 @@ func (db *DB) Commit(_ context.Context, changes []situations.ItemChange, intents
 				return err
 			}
 		}
-		for i := range intents {
-			data, err := encodeIntent(&intents[i])
-			if err != nil {
-				return fmt.Errorf("intent %s: %w", intents[i].ID, err)
-			}
-			seq, err := outbox.NextSequence()
-			if err != nil {
-				return err
-			}
-			if err := outbox.Put([]byte(intents[i].ID), append(binary.BigEndian.AppendUint64(nil, seq), data...)); err != nil {
-				return err
-			}
+		if err := renameStored(tx, changes); err != nil {
+			return err
 		}
-		return nil
+		return putIntents(outbox, intents)
 	})
+}
+
+// putIntents adds to the outbox, in order.
+func putIntents(outbox *bolt.Bucket, intents []situations.Intent) error {
+	for i := range intents {
+		data, err := encodeIntent(&intents[i])
+		if err != nil {
+			return fmt.Errorf("intent %s: %w", intents[i].ID, err)
+		}
+		seq, err := outbox.NextSequence()
+		if err != nil {
+			return err
+		}
+		if err := outbox.Put([]byte(intents[i].ID), append(binary.BigEndian.AppendUint64(nil, seq), data...)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func putOrDelete(b *bolt.Bucket, key, data []byte) error {
@@ -223,6 +234,9 @@ func (db *DB) LoadActions() (Stored, error) {
 			if err := json.Unmarshal(data, &out.Budget); err != nil {
 				return fmt.Errorf("budget: %w: %w", ErrDamaged, err)
 			}
+		}
+		if err := loadPersons(tx, &out); err != nil {
+			return err
 		}
 		err := tx.Bucket(bucketClaims).ForEach(func(k, v []byte) error {
 			var c Claim
@@ -292,6 +306,9 @@ func loadOutbox(tx *bolt.Tx, out *Stored) error {
 func (db *DB) SaveActions(u Update) error {
 	return db.update("record an action", func(tx *bolt.Tx) error {
 		outbox, progress := tx.Bucket(bucketOutbox), tx.Bucket(bucketProgress)
+		if err := putIntents(outbox, u.Intents); err != nil {
+			return err
+		}
 		for id, p := range u.Progress {
 			if outbox.Get([]byte(id)) == nil {
 				continue // its intent is not stored, so its progress would never leave again
@@ -320,6 +337,9 @@ func (db *DB) SaveActions(u Update) error {
 			if err := putJSON(tx.Bucket(bucketMeta), keyBudget, u.Budget); err != nil {
 				return err
 			}
+		}
+		if err := savePersons(tx, &u); err != nil {
+			return err
 		}
 		return saveRaised(tx.Bucket(bucketRaised), u.Raised)
 	})

@@ -12,6 +12,9 @@ type Stored struct {
 	Claims  []Claim
 	Raised  map[Target]time.Time
 	Budget  []time.Time // acts of the last minute, oldest first
+	Holds   []PersonHold
+	Tripped []Trip
+	Out     []Out
 }
 
 // StoredIntent is an intent of the outbox with its progress.
@@ -28,10 +31,18 @@ type Update struct {
 	Unclaimed []Claim              // Target and Attr are set
 	Raised    map[Target]time.Time // the zero time deletes
 	Budget    []time.Time          // nil: as before
+	// Intents are new ones that a person asked for.
+	Intents []situations.Intent
+	Holds   *[]PersonHold // nil: as before
+	Tripped *[]Trip       // nil: as before
+	Out     []Out
+	// In are lowerings that are over; Target and Attr are set.
+	In []Out
 }
 
 func (u *Update) empty() bool {
-	return len(u.Progress)+len(u.Finished)+len(u.Claims)+len(u.Unclaimed)+len(u.Raised) == 0 && u.Budget == nil
+	return len(u.Progress)+len(u.Finished)+len(u.Claims)+len(u.Unclaimed)+len(u.Raised)+len(u.Intents)+len(u.Out)+len(u.In) == 0 &&
+		u.Budget == nil && u.Holds == nil && u.Tripped == nil
 }
 
 // Store keeps the outbox, claims and dwell times over restarts. The runner's
@@ -43,7 +54,8 @@ type Store interface {
 
 // dirty says that something waits to be stored besides what a worker stores itself.
 func (e *Engine) dirty() bool {
-	return len(e.claims.dirty) > 0 || len(e.finished) > 0 || len(e.unsaved) > 0 || len(e.changed) > 0
+	return len(e.claims.dirty) > 0 || len(e.finished) > 0 || len(e.unsaved) > 0 || len(e.changed) > 0 ||
+		len(e.outs.dirty) > 0 || e.holds.dirty || e.breaker.dirty || len(e.asked) > 0
 }
 
 // save stores everything that changed, with the progress of the given entries.
@@ -71,6 +83,9 @@ func (e *Engine) trySave(entries ...*entry) error {
 		clear(e.unsaved)
 	}
 	u.Budget = e.budget.flush()
+	u.Holds, u.Tripped = e.holds.flush(), e.breaker.flush()
+	u.Out, u.In = e.outs.flush()
+	u.Intents, e.asked = e.asked, nil
 	for en := range e.changed {
 		entries = append(entries, en)
 	}
@@ -103,6 +118,10 @@ func (e *Engine) trySave(entries ...*entry) error {
 		e.changed[en] = true
 	}
 	e.budget.dirty = e.budget.dirty || u.Budget != nil
+	e.holds.dirty = e.holds.dirty || u.Holds != nil
+	e.breaker.dirty = e.breaker.dirty || u.Tripped != nil
+	e.outs.redo(u.Out, u.In)
+	e.asked = append(u.Intents, e.asked...)
 	e.stats.storeErrors++
 	e.mu.Unlock()
 	return err

@@ -72,6 +72,8 @@ func (e *Engine) next(tg *target, now time.Time) *step {
 
 func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 	switch {
+	case e.opt.Manual && en.in.By == "" && en.superseded == "":
+		return nil
 	case en.p.Flight != nil && !e.stopping:
 		// Also of an intent that is over: what it changed must be known before the next.
 		return e.nextFlight(tg, en, now)
@@ -170,6 +172,10 @@ func (e *Engine) perform(s *step) {
 			e.redistribute(s)
 		case situations.VerbExec:
 			e.exec(s)
+		case situations.VerbMQSC:
+			e.command(s)
+		case situations.VerbWebhook:
+			e.webhook(s)
 		case situations.VerbEvent:
 			e.event(s)
 		default:

@@ -16,7 +16,7 @@ type plainActor struct {
 
 func newPlainActor(string, time.Duration) Actor { return &plainActor{base: map[Key]string{}} }
 
-func (p *plainActor) Simulate(_ time.Time, obs *Observation, intents []Intent, _ func(Key) bool) []ActionOutcome {
+func (p *plainActor) Simulate(_ time.Time, obs *Observation, intents []Intent, _ ActorItems) []ActionOutcome {
 	var out []ActionOutcome
 	for _, in := range intents {
 		p.waiting = slices.DeleteFunc(p.waiting, func(w Intent) bool { return w.Key == in.Key })

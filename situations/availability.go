@@ -124,7 +124,7 @@ func levers(by Verb) (lower, raise Action) {
 		return Action{Verb: by, Value: "0", Claim: true}, Action{Verb: by, Value: "9", Claim: true}
 	case VerbPriority:
 		return Action{Verb: by, Value: "0", Claim: true, UseQ: "any"}, Action{Verb: by, Value: "1", Claim: true}
-	case VerbPut, VerbRedistribute, VerbExec, VerbEvent, VerbRevert:
+	case VerbPut, VerbRedistribute, VerbExec, VerbMQSC, VerbWebhook, VerbEvent, VerbRevert:
 	}
 	return Action{Verb: VerbPut, Value: "DISABLED", Claim: true}, Action{Verb: VerbRevert}
 }

@@ -9,8 +9,11 @@ import (
 
 // lintSituation warns of what one situation says and hardly means.
 func (l *loader) lintSituation(s *Situation, es entries) {
-	if s.Formula != nil {
+	if s.Formula != nil && s.formulaNode != nil {
 		l.lintConstant(s)
+	}
+	if s.Formula != nil && s.Recovery != nil {
+		l.lintRecovery(s)
 	}
 	lowered := false
 	for i := range s.Actions {
@@ -37,9 +40,26 @@ func raises(a *Action) bool {
 		return a.Value == "ENABLED"
 	case VerbRank, VerbPriority:
 		return a.Value != "0"
-	case VerbRedistribute, VerbExec, VerbEvent, VerbRevert:
+	case VerbRedistribute, VerbExec, VerbMQSC, VerbWebhook, VerbEvent, VerbRevert:
 	}
 	return true
+}
+
+// lintRecovery warns of a situation that never ends: where its formula is false
+// its recovery is, too.
+func (l *loader) lintRecovery(s *Situation) {
+	p := pointsOf(s.Formula, s.Recovery)
+	if p == nil {
+		return
+	}
+	ends := false
+	p.each(func(row *Row, _ []int) bool {
+		ends = s.Formula.Eval(row) == False && s.Recovery.Eval(row) == True
+		return !ends
+	})
+	if !ends {
+		l.warn(l.at(s.recoveryNode), "constant", "", "this is never true while the formula is false, so the situation would never end")
+	}
 }
 
 func (l *loader) lintConstant(s *Situation) {

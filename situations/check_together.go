@@ -36,6 +36,8 @@ func (n *Names) cost(o *Names) int {
 // checkTogether looks for what situations say against one another.
 func checkTogether(rs *RuleSet, budget int) {
 	checkNames(rs.Situations)
+	checkUntil(rs.Situations)
+	checkRenamed(rs.Situations)
 	w := &work{left: budget}
 	idx := indexWatches(rs.Situations, func(*Situation) bool { return true })
 	takers := indexWatches(rs.Situations, func(s *Situation) bool { return takesBack(s.Actions) || takesBack(s.OnClear) })
@@ -59,6 +61,7 @@ func checkTogether(rs *RuleSet, budget int) {
 	}
 	for _, s := range rs.Situations { // the texts are not needed any more
 		s.doc, s.nameNode, s.formulaNode, s.actionNodes, s.clearNodes = nil, nil, nil, nil, nil
+		s.recoveryNode, s.untilNode, s.renamedNode = nil, nil, nil
 	}
 }
 

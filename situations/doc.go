@@ -3,11 +3,11 @@
 // IBM Tivoli Monitoring's situation editor, the names in formulas are MQSC's.
 //
 // Of Tivoli it models the formula over one row, the sampling interval,
-// persistence, distribution, the display item (always queue manager and queue)
-// and the action tab. It adds what Tivoli lacks: unknown as a verdict of its own,
+// persistence, distribution, the display item (always queue manager and queue),
+// Until and the action tab. It adds what Tivoli lacks: unknown as a verdict of its own,
 // persistence on the way back, latches that survive restarts and reloads, giving
-// back what was changed. Functions over several samples or rows, embedded
-// situations, Until and overrides are left to later releases.
+// back what was changed, hysteresis. Functions over several samples or rows,
+// embedded situations and overrides are left to later releases.
 //
 // Everything but the runner (run*.go) is pure: no clock, no goroutines, no I/O.
 // The package knows no queue manager: it asks a Source for observations and
@@ -21,6 +21,7 @@
 //	check*.go problem.go                         what rules say against one another; findings
 //	availability.go print.go                     the short form, and rules written out
 //	formula*.go attributes.go env.go             conditions over one row
+//	until.go maintenance.go guardlimits.go expect.go rename.go   what else decides
 //	watch.go schedule.go substitute.go           which queues, when, names in texts
 //	machine.go state.go verdict.go               one item's machine and its stored form
 //	live.go tick.go                              all items of a queue manager: selection, reload, a tick

@@ -115,6 +115,20 @@ func (f *Formula) Values(row *Row) map[string]any {
 	return out
 }
 
+// ValuesOf gives attributes of a row by name, nil for one without a value.
+func ValuesOf(row *Row, names ...string) map[string]any {
+	var e evaluation
+	e.load(row, ^uint64(0))
+	out := make(map[string]any, len(names))
+	for _, name := range names {
+		out[name] = nil
+		if a := attributeNamed(name); a != nil {
+			out[name] = e.value(a)
+		}
+	}
+	return out
+}
+
 // value is an int or a string, or nil.
 func (e *evaluation) value(a *Attribute) any {
 	switch {

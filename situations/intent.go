@@ -1,6 +1,9 @@
 package situations
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Key names one item of one situation.
 type Key struct {
@@ -31,8 +34,10 @@ const (
 	VerbRank         Verb = "rank"     // Value 0..9
 	VerbPriority     Verb = "priority" // Value 0..9
 	VerbRedistribute Verb = "redistribute"
-	VerbExec         Verb = "exec"  // Args
-	VerbEvent        Verb = "event" // Value: the universal message
+	VerbExec         Verb = "exec"    // Args
+	VerbMQSC         Verb = "mqsc"    // Value: the command, unexpanded
+	VerbWebhook      Verb = "webhook" // Value: the address, unexpanded
+	VerbEvent        Verb = "event"   // Value: the universal message
 	// VerbRevert withdraws the claims that stand under this action's ClaimKey:
 	// what we changed ourselves goes back to what was found. Without a claim it
 	// does nothing.
@@ -48,6 +53,8 @@ type Action struct {
 	Claim bool
 	// ClaimName is the name claims are kept under, empty for the situation's own; see ClaimKey.
 	ClaimName string
+	// All: revert gives back all that is ours on the queue, whoever claimed it.
+	All       bool
 	AllowLast bool
 	UseQ      string // "any" or ""
 	OnlyIf    *Formula
@@ -75,6 +82,10 @@ type Intent struct {
 	Row Row
 	// Reason says why beyond the edge, for the journal: "situation removed"; else empty.
 	Reason string
+	// Guard is what the situation says of its lowerings.
+	Guard GuardLimits
+	// By is the person who wanted it, empty for a rule.
+	By string
 }
 
 // ClaimKey is the key under which this action's claim is kept: the two
@@ -85,4 +96,16 @@ func (a *Action) ClaimKey(k Key) Key {
 		k.Situation = a.ClaimName
 	}
 	return k
+}
+
+// String is the action as the journal has it, before names are replaced.
+func (a *Action) String() string {
+	switch a.Verb {
+	case VerbExec:
+		return "exec " + strings.Join(a.Args, " ")
+	case VerbPut, VerbRank, VerbPriority, VerbMQSC, VerbWebhook, VerbEvent:
+		return string(a.Verb) + " " + a.Value
+	case VerbRedistribute, VerbRevert:
+	}
+	return string(a.Verb)
 }

@@ -25,6 +25,9 @@ const (
 	placeAction       = "an action"
 	placeRedistribute = "redistribute"
 	placeAlert        = "alert"
+	placeUntil        = "until"
+	placeMaintenance  = "maintenance"
+	placeGuard        = "guard"
 	placeAvailability = "availability"
 	placeTestFile     = "a rule-test file"
 	placeTest         = "a test"
@@ -67,7 +70,7 @@ var keyTable = []KeyDoc{
 	key(placeSituation, "act_at", "managed_system", "managed_system", "the daemon acts only on its own queue manager"),
 	key(placeSituation, "act_again", "after_false, every_sample or map", "after_false", "whether to act again while it stays true"),
 	key(placeSituation, "formula", "formula", "", "the condition"),
-	later(placeSituation, "recovery", "the condition for being over"),
+	key(placeSituation, "recovery", "formula", "the formula is false", "the condition for being over; between the two it stays as it is"),
 	key(placeSituation, "for", "samples or duration", "1 sample", "how long the condition must hold"),
 	key(placeSituation, "clear_for", "samples or duration", "1 sample", "how long it must be over"),
 	key(placeSituation, "actions", "list", "", "what to do when it becomes true"),
@@ -75,12 +78,22 @@ var keyTable = []KeyDoc{
 	key(placeSituation, "alert", "map", "", "what to tell Alertmanager while it is true"),
 	key(placeSituation, "severity", "severity", "", "short for an alert with this severity"),
 	key(placeSituation, "availability", "map", "", "the short form, instead of a named situation"),
-	later(placeSituation, "renamed_from", "the situation's old name"),
-	later(placeSituation, "until", "what else ends it"),
-	later(placeSituation, "maintenance", "windows in which it does not act"),
-	later(placeSituation, "guard", "limits of its own"),
-	later(placeSituation, "expect", "names that must exist"),
-	later(placeSituation, "max_wait", "the longest wait the SLA allows"),
+	key(placeSituation, "renamed_from", "text", "", "the situation's old name, whose state and claims it takes over"),
+	key(placeSituation, "until", "map", "", "what else ends it"),
+	key(placeSituation, "maintenance", "list", "", "windows in which it does not act, or does not alert"),
+	key(placeSituation, "guard", "map", "", "limits of its own for lowering"),
+	key(placeSituation, "expect", "list", "", "queues that must exist; a missing one makes it true"),
+	key(placeSituation, "max_wait", "duration", "", "the longest wait the SLA allows; check compares it with the interval"),
+
+	key(placeUntil, "situation", "name", "", "it ends when this situation is open for the same queue"),
+	key(placeUntil, "after", "duration", "", "it ends when it was open for so long"),
+
+	key(placeMaintenance, "cron", "cron line", "", "when the window begins"),
+	key(placeMaintenance, "for", "duration", "", "how long it lasts"),
+	key(placeMaintenance, "suppress", "act or notify", "act", "what does not happen in it"),
+
+	key(placeGuard, "min_available", "number or percent", "1", "how many other instances must be left that could be chosen"),
+	key(placeGuard, "dwell", "samples or duration", "2 samples", "the least time between opposite changes"),
 
 	key(placeWatch, "queue", "name, pattern or list", "", "the queues"),
 	key(placeWatch, "cluster", "name, pattern or list", "", "only queues of these clusters"),
@@ -101,14 +114,14 @@ var keyTable = []KeyDoc{
 	key(placeAction, "priority", "0 to 9", "", "sets CLWLPRTY of the queue"),
 	key(placeAction, "redistribute", "true, never or map", "", "moves the waiting messages to other instances"),
 	key(placeAction, "exec", "list", "", "runs a program with arguments"),
+	key(placeAction, "mqsc", "MQSC command", "", "runs a command whose verb the daemon's file allows"),
+	key(placeAction, "webhook", "URL", "", "posts what happened to an address"),
 	key(placeAction, "event", "text", "", "writes a universal message to the journal and the event stream"),
 	key(placeAction, "allow_last", "true or false", "false", "lower even the last instance that could take messages"),
 	key(placeAction, "only_if", "formula", "", "act only if this is true too"),
 	key(placeAction, "retry", "duration", "the sample interval", "wait between attempts"),
 	key(placeAction, "timeout", "duration", "the verb's own", "how long one attempt may take"),
 	key(placeAction, "useq", "any", "", "with priority or rank: also set CLWLUSEQ(ANY), and set it back"),
-	later(placeAction, "mqsc", "any MQSC command"),
-	later(placeAction, "webhook", "calls a URL"),
 	later(placeAction, "weight", "sets a channel's weight"),
 	later(placeAction, "start_channel", "starts a channel"),
 	later(placeAction, "stop_channel", "stops a channel"),
@@ -180,6 +193,6 @@ func placesOf(name string) []string {
 }
 
 // actionVerbs are the keys of an action of which it has exactly one.
-var actionVerbs = []string{"put", "rank", "priority", "redistribute", "exec", "event"}
+var actionVerbs = []string{"put", "rank", "priority", "redistribute", "exec", "mqsc", "webhook", "event"}
 
 var severities = []string{"fatal", "critical", "major", "minor", "warning", "harmless", "informational", "info"}

@@ -15,7 +15,8 @@ type book struct {
 	rules     *RuleSet
 	anchor    time.Time
 	live      []*liveSituation
-	uses      uint64 // attributes that any formula names
+	order     []*liveSituation // in which they are judged: what may end another before it
+	uses      uint64           // attributes that any formula names
 	slots     []*slot
 	frozen    map[Key]*State // of situations that are not enabled
 	lastEpoch int64
@@ -44,8 +45,14 @@ type liveSituation struct {
 	due, extra  bool      // in this tick
 	// tickInterval is the interval at this tick; a cron line's is worth computing once.
 	tickInterval time.Duration
-	holder       *item // act_on first_item: the item that is open
-	tickHolder   *item // the same while a tick is not committed
+	// tickHeld: a maintenance window suppresses actions at this tick; tickMuted is
+	// since when one suppresses alerts.
+	tickHeld   bool
+	tickMuted  time.Time
+	until      *liveSituation // that ends this one
+	ends       bool           // it ends another
+	holder     *item          // act_on first_item: the item that is open
+	tickHolder *item          // the same while a tick is not committed
 }
 
 // slot is one queue with its items.
@@ -74,12 +81,18 @@ type item struct {
 	gone    uint8 // while pristine
 	blind   uint8 // due samples in a row without a verdict, up to blindAfter
 	blindAt time.Time
+	// muted: it opened in a window that suppresses alerts and is still open. What
+	// opened before goes on being told: else it would seem to be over.
+	muted bool
+	// suppressed is the edge that a maintenance window keeps back, told once.
+	suppressed Edge
 }
 
 func newBook(qmgr string, rules *RuleSet, anchor time.Time) *book {
 	b := &book{qmgr: qmgr, anchor: anchor, frozen: map[Key]*State{}}
 	b.rules, b.live, b.uses = rules, liveSituations(qmgr, rules), 0
 	b.prepare()
+	b.expected()
 	return b
 }
 
@@ -95,7 +108,7 @@ func liveSituations(qmgr string, rules *RuleSet) []*liveSituation {
 
 // prepare sets what depends on the situations in force.
 func (b *book) prepare() {
-	b.uses = 0
+	b.uses, b.order = 0, linkUntil(b.live)
 	for _, s := range b.live {
 		b.uses |= s.Formula.uses
 		if s.Recovery != nil {
@@ -119,6 +132,14 @@ func (b *book) restore(records []ItemRecord) error {
 	for _, s := range b.rules.Situations {
 		disabled[s.Name] = !s.Enabled
 	}
+	renamed := renames(b.rules)
+	for i := range records { // a name that has a record already goes on with that
+		for from, to := range renamed {
+			if records[i].Key.Situation == to {
+				delete(renamed, from)
+			}
+		}
+	}
 	slices.SortFunc(records, func(x, y ItemRecord) int { return compareKeys(x.Key, y.Key) })
 	for _, r := range records {
 		if r.Key.QMgr != b.qmgr {
@@ -129,6 +150,11 @@ func (b *book) restore(records []ItemRecord) error {
 			return fmt.Errorf("queue %s of situation %s: %w", r.Key.Queue, r.Key.Situation, err)
 		}
 		b.lastEpoch = max(b.lastEpoch, st.Epoch)
+		if to := renamed[r.Key.Situation]; to != "" {
+			if err := b.owed.rename(&r.Key, &st, to); err != nil {
+				return err
+			}
+		}
 		switch s := byName[r.Key.Situation]; {
 		case s != nil:
 			st.adopt(s.fingerprint)
@@ -198,7 +224,7 @@ func (b *book) choose(sl *slot, row *Row, now time.Time) {
 		switch {
 		case match && it == nil:
 			sl.items[s.index] = &item{sit: s, queue: sl.queue}
-		case !match && it != nil:
+		case !match && it != nil && !s.expects(sl.queue):
 			b.unselect(sl, it, now)
 		}
 	}
@@ -219,6 +245,14 @@ func (b *book) unselect(sl *slot, it *item, now time.Time) {
 // With the same rules nothing at all changes.
 func (b *book) reload(rules *RuleSet, now time.Time) {
 	old := b.live
+	renamed := renames(rules)
+	for _, s := range b.rules.Situations { // a name that was there already has a state of its own
+		for from, to := range renamed {
+			if s.Name == to {
+				delete(renamed, from)
+			}
+		}
+	}
 	b.rules, b.live = rules, liveSituations(b.qmgr, rules)
 	byName := map[string]*liveSituation{}
 	for _, s := range b.live {
@@ -226,7 +260,7 @@ func (b *book) reload(rules *RuleSet, now time.Time) {
 	}
 	to := make([]*liveSituation, len(old)) // where each old situation's items go
 	for i, s := range old {
-		if n := byName[s.Name]; n != nil {
+		if n := byName[newName(renamed, s.Name)]; n != nil {
 			to[i] = n
 			n.next = s.next
 			if !n.Schedule.same(&s.Schedule) {
@@ -244,20 +278,26 @@ func (b *book) reload(rules *RuleSet, now time.Time) {
 		enabled[s.Name] = s.Enabled
 	}
 	for _, sl := range b.slots {
-		b.moveItems(sl, old, to, enabled, now)
+		b.moveItems(sl, old, to, renamed, enabled, now)
 	}
-	b.thaw(byName, enabled, now)
+	b.thaw(byName, renamed, enabled, now)
 	b.prepare()
+	b.expected()
 }
 
 // moveItems carries a queue's items over to the new situations.
-func (b *book) moveItems(sl *slot, old, to []*liveSituation, enabled map[string]bool, now time.Time) {
+func (b *book) moveItems(sl *slot, old, to []*liveSituation, renamed map[string]string, enabled map[string]bool, now time.Time) {
 	before := sl.items
 	sl.items = make([]*item, len(b.live))
 	sl.facts = facts{} // select again at the next sample
 	for i, it := range before {
 		if it == nil {
 			continue
+		}
+		name := newName(renamed, old[i].Name)
+		k := b.key(old[i], it.queue)
+		if it.state != nil && name != old[i].Name {
+			b.carry(&k, it.state, name)
 		}
 		if n := to[i]; n != nil {
 			it.sit = n
@@ -273,8 +313,7 @@ func (b *book) moveItems(sl *slot, old, to []*liveSituation, enabled map[string]
 		if it.state == nil {
 			continue
 		}
-		k := b.key(old[i], it.queue)
-		if on, listed := enabled[old[i].Name]; listed && !on {
+		if on, listed := enabled[name]; listed && !on {
 			b.frozen[k] = it.state // keeps its state until it is enabled again
 			continue
 		}
@@ -284,7 +323,7 @@ func (b *book) moveItems(sl *slot, old, to []*liveSituation, enabled map[string]
 
 // thaw gives back the states of situations that are enabled again, and drops
 // those of situations that are gone.
-func (b *book) thaw(byName map[string]*liveSituation, enabled map[string]bool, now time.Time) {
+func (b *book) thaw(byName map[string]*liveSituation, renamed map[string]string, enabled map[string]bool, now time.Time) {
 	keys := make([]Key, 0, len(b.frozen))
 	for k := range b.frozen {
 		keys = append(keys, k)
@@ -292,6 +331,11 @@ func (b *book) thaw(byName map[string]*liveSituation, enabled map[string]bool, n
 	slices.SortFunc(keys, compareKeys)
 	for _, k := range keys {
 		st := b.frozen[k]
+		if name := newName(renamed, k.Situation); name != k.Situation {
+			delete(b.frozen, k)
+			b.carry(&k, st, name)
+			b.frozen[k] = st
+		}
 		if n := byName[k.Situation]; n != nil {
 			st.adopt(n.fingerprint)
 			it := &item{sit: n, queue: k.Queue, state: st}
@@ -312,7 +356,9 @@ type batch struct {
 	changes []ItemChange
 	intents []Intent
 	applies []apply
-	claims  map[Key]bool // claims already given back in this batch
+	// suppressed are the edges that a maintenance window keeps back since this tick.
+	suppressed []Intent
+	claims     map[Key]bool // claims already given back in this batch
 }
 
 // apply is a state that holds once it is recorded.

@@ -282,9 +282,12 @@ func (l *loader) situation(n *yaml.Node) {
 	if f := es.get("formula"); f != nil {
 		s.Formula = l.formula(f, "formula", s.lever)
 		s.formulaNode = follow(f)
+	} else if es.key("expect") != nil && es.key("formula") == nil {
+		s.Formula = l.ownFormula("false", s.lever) // it is only about queues being there
 	} else {
 		l.fail(place{n.Line, n.Column, 1}, "missing", "", "%s has no formula, so it could never become true", who)
 	}
+	l.conditions(s, es)
 	l.effects(s, es)
 	l.rules.Situations = append(l.rules.Situations, s)
 	l.lintSituation(s, es)

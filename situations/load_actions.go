@@ -91,6 +91,10 @@ func (l *loader) verb(a *Action, n *yaml.Node, lever Lever) {
 		l.redistribute(a, n, lever)
 	case VerbExec:
 		a.Args = l.program(n)
+	case VerbMQSC:
+		a.Value = l.command(n)
+	case VerbWebhook:
+		a.Value = l.address(n)
 	case VerbEvent:
 		a.Value = l.text(n, "event")
 	case VerbRevert:

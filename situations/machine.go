@@ -20,6 +20,7 @@ type limits struct {
 	open     Persistence
 	clear    Persistence
 	again    ActAgain
+	until    time.Duration // open for so long ends it; 0 for no limit
 	interval time.Duration
 }
 
@@ -36,6 +37,10 @@ type input struct {
 	ticks int
 	// epoch is the number that a new history gets.
 	epoch int64
+	// stopped: the situation that ends this one is open for the same queue.
+	stopped bool
+	// held: a maintenance window is open; phases move on, nothing is done.
+	held bool
 }
 
 // outcome is what a step led to, beside the new state.
@@ -43,6 +48,11 @@ type outcome struct {
 	edge Edge // empty for none
 	// removed: the queue is gone, and the item with it.
 	removed bool
+	// ended: until ended it, although its condition holds; stopped: because of
+	// another situation.
+	ended, stopped bool
+	// suppressed is the edge that a maintenance window keeps back.
+	suppressed Edge
 }
 
 // step advances an item by one sample. What happens is the difference between
@@ -59,9 +69,11 @@ func step(l *limits, s State, in input) (State, outcome) {
 	s.Gone = 0
 	s.age(l, in)
 	moved := s.advance(l, in)
-	s.flap(moved)
+	ended := s.end(l, in)
+	s.flap(moved || ended)
 	s.keepTime(in)
 	out := s.settle(l, in)
+	out.ended, out.stopped = ended, ended && in.stopped
 	return s, out
 }
 
@@ -94,8 +106,15 @@ func (s *State) age(l *limits, in input) {
 
 // advance moves the phase and says whether the condition was confirmed anew.
 func (s *State) advance(l *limits, in input) bool {
+	if in.verdict == False {
+		s.Disarmed = false
+	}
 	switch in.verdict {
 	case True:
+		if (s.Disarmed || in.stopped) && !s.isOpen() {
+			s.fallBack()
+			return false
+		}
 		switch s.Phase {
 		case Inactive:
 			s.Phase, s.Count, s.Held = Pending, 0, 0
@@ -122,6 +141,18 @@ func (s *State) advance(l *limits, in input) bool {
 	case Unknown, Gone:
 	}
 	return false
+}
+
+// end closes what is open when until says so. Else it would open again with the
+// next sample: it does so only after its formula was false once.
+func (s *State) end(l *limits, in input) bool {
+	over := l.until > 0 && in.at.Sub(s.Opened) >= l.until
+	if !s.isOpen() || !in.stopped && !over {
+		return false
+	}
+	s.Phase, s.Count, s.Held, s.Opened = Inactive, 0, 0, time.Time{}
+	s.Disarmed = in.verdict != False
+	return true
 }
 
 // fallBack is what neither true nor false does: whatever was being confirmed is not.
@@ -192,6 +223,9 @@ func (s *State) settle(l *limits, in input) outcome {
 	}
 	if edge == "" {
 		return outcome{}
+	}
+	if in.held {
+		return outcome{suppressed: edge}
 	}
 	s.Acted = want
 	s.Sequence++

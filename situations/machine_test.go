@@ -152,7 +152,7 @@ func TestState_Codec_KeepsEverything(t *testing.T) {
 	t.Parallel()
 	s := State{
 		Phase: Recovering, Count: 3, Held: 90 * time.Second, LastGood: time.Unix(5, 6).UTC(), Opened: time.Unix(1, 0).UTC(),
-		Acted: true, LastActed: time.Unix(2, 0).UTC(), Epoch: 7, Sequence: 8, Gone: 1, History: 5, Flapping: true,
+		Acted: true, LastActed: time.Unix(2, 0).UTC(), Epoch: 7, Sequence: 8, Gone: 1, History: 5, Flapping: true, Disarmed: true,
 		Claim: "DCQ1", Fingerprint: 1 << 63, Cluster: "C1", Summary: "s", Description: "d",
 	}
 	b, err := s.encode()

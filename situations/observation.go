@@ -39,6 +39,8 @@ type Row struct {
 	// V6: the queue manager weighs instances in the order of MQ 6 and 7.
 	V6      bool
 	Readers []Reader
+	// Absent: the queue must exist and does not; only its name is known.
+	Absent bool
 	// System, Dynamic and Transmission queues are only watched when named exactly.
 	System, Dynamic, Transmission bool
 }

@@ -58,11 +58,42 @@ func (p *printer) situation() {
 	p.line("act_on: %s", map[bool]string{false: "each_item", true: "first_item"}[s.FirstItem])
 	p.line("act_at: managed_system")
 	p.line("act_again: %s", s.ActAgain.yaml())
-	p.line("formula: %s", yamlText(s.Formula.String()))
-	p.line("for: %s", s.For.yaml())
-	p.line("clear_for: %s", s.ClearFor.yaml())
+	p.conditions()
 	p.actions()
 	p.alert()
+}
+
+// conditions prints what decides, and leaves out what was not said.
+func (p *printer) conditions() {
+	s := p.s
+	p.line("formula: %s", yamlText(s.Formula.String()))
+	if s.Recovery != nil {
+		p.line("recovery: %s", yamlText(s.Recovery.String()))
+	}
+	p.line("for: %s", s.For.yaml())
+	p.line("clear_for: %s", s.ClearFor.yaml())
+	if !s.Until.empty() {
+		p.line("until: %s", s.Until.yaml())
+	}
+	if len(s.Maintenance) > 0 {
+		p.line("maintenance:")
+	}
+	for i := range s.Maintenance {
+		p.line("  - %s", s.Maintenance[i].yaml())
+	}
+	if !s.Guard.empty() {
+		p.line("guard: %s", s.Guard.yaml())
+	}
+	if len(s.Expect) > 0 {
+		expect := NewNames(s.Expect...)
+		p.line("expect: %s", expect.yaml(""))
+	}
+	if s.MaxWait > 0 {
+		p.line("max_wait: %s", formatDuration(s.MaxWait))
+	}
+	if s.RenamedFrom != "" {
+		p.line("renamed_from: %s", yamlText(s.RenamedFrom))
+	}
 }
 
 func (p *printer) actions() {
@@ -94,8 +125,8 @@ func (p *printer) action(a *Action) {
 			quoted[i] = strconv.Quote(s)
 		}
 		head = "exec: [" + strings.Join(quoted, ", ") + "]"
-	case VerbEvent:
-		head = "event: " + yamlText(a.Value)
+	case VerbEvent, VerbMQSC, VerbWebhook:
+		head = string(a.Verb) + ": " + yamlText(a.Value)
 	case VerbRedistribute:
 		head = "redistribute: " + a.redistribution()
 	case VerbRevert:

@@ -40,6 +40,15 @@ type Situation struct {
 	Actions      []Action
 	OnClear      []Action
 	Alert        *Alert
+	Until        Until
+	Maintenance  []Window
+	Guard        GuardLimits
+	// Expect are the queues that must exist.
+	Expect []string
+	// MaxWait is the longest wait that is allowed, 0 if nothing is said.
+	MaxWait time.Duration
+	// RenamedFrom is the name whose state the situation takes over, else empty.
+	RenamedFrom string
 	// Availability is the name of the short form that this situation came from, else empty.
 	Availability string
 	File         string
@@ -49,9 +58,11 @@ type Situation struct {
 	doc         *document
 	nameNode    *yaml.Node
 	formulaNode *yaml.Node
-	actionNodes []*yaml.Node
-	clearNodes  []*yaml.Node
-	lever       Lever
+	// nodes of what is checked across situations, nil where it is not said
+	recoveryNode, untilNode, renamedNode *yaml.Node
+	actionNodes                          []*yaml.Node
+	clearNodes                           []*yaml.Node
+	lever                                Lever
 }
 
 // ActAgain says whether an open situation acts more than once.

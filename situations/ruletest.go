@@ -13,9 +13,29 @@ type Actor interface {
 	// Simulate gets one sample and the intents it led to, and answers with what
 	// was done about them and about intents held back earlier. It is called for
 	// every column, also without intents. What it says was done, the next
-	// sample shows. flapping tells which items change too often now.
-	Simulate(now time.Time, obs *Observation, intents []Intent, flapping func(Key) bool) []ActionOutcome
+	// sample shows.
+	Simulate(now time.Time, obs *Observation, intents []Intent, items ActorItems) []ActionOutcome
 }
+
+// ActorItems is what an Actor asks of the items.
+type ActorItems interface {
+	// Flapping: the item changes too often now.
+	Flapping(Key) bool
+	// Maintained: a maintenance window is open in which it does not act.
+	Maintained(Key) bool
+}
+
+// tickItems are the items of a book at one time.
+type tickItems struct {
+	book *book
+	now  time.Time
+}
+
+// Flapping asks the item.
+func (t tickItems) Flapping(k Key) bool { return t.book.flapping(k) }
+
+// Maintained asks the windows of its situation.
+func (t tickItems) Maintained(k Key) bool { return t.book.maintained(k, t.now) }
 
 // ActionOutcome is the answer to one action.
 type ActionOutcome struct {

@@ -227,11 +227,11 @@ func (l *testLoader) series(name, value *yaml.Node) []string {
 		return nil
 	}
 	for _, s := range out {
-		if s == noAnswer || s == noValue || a == nil {
+		if s == noAnswer || s == noValue || s == noQueue || a == nil {
 			continue
 		}
 		if _, err := strconv.Atoi(s); a.Type == typeNumber && err != nil {
-			l.fail(l.at(value), "series", "a series holds numbers, _ for no answer, ? for no value, and 1x6 for six times 1", "%s is not a number", s)
+			l.fail(l.at(value), "series", "a series holds numbers, _ for no answer, ? for no value, - for no queue, and 1x6 for six times 1", "%s is not a number", s)
 			return nil
 		}
 		if len(a.Values) > 0 && !slices.Contains(a.Values, s) {
@@ -245,6 +245,7 @@ func (l *testLoader) series(name, value *yaml.Node) []string {
 const (
 	noAnswer = "_"
 	noValue  = "?"
+	noQueue  = "-"
 )
 
 var repeated = regexp.MustCompile(`^(.+)x([0-9]{1,5})$`)

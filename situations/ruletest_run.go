@@ -113,7 +113,7 @@ func (w *world) persons() {
 	for _, q := range w.queues {
 		for _, name := range tracked {
 			s := q.series[name]
-			if len(s) == 0 || s[w.column] == noAnswer || s[w.column] == noValue {
+			if len(s) == 0 || s[w.column] == noAnswer || s[w.column] == noValue || s[w.column] == noQueue {
 				continue
 			}
 			if w.column == 0 || s[w.column] != s[w.column-1] {
@@ -136,13 +136,34 @@ func (w *world) turn(d *testDaemon) {
 	out := d.book.tick(obs, w.now)
 	intents := slices.Concat(d.book.owed.intents, out.intents)
 	d.book.apply(&out)
-	d.outcomes = d.actor.Simulate(w.now, obs, intents, d.book.flapping)
+	d.outcomes = d.suppressed()
+	d.outcomes = append(d.outcomes, d.actor.Simulate(w.now, obs, intents, tickItems{d.book, w.now})...)
 	for _, o := range d.outcomes {
 		name := map[Verb]string{VerbPut: "PUT", VerbRank: "CLWLRANK", VerbPriority: "CLWLPRTY"}[o.Verb]
 		if q := w.queue(o.Key.QMgr, o.Key.Queue); q != nil && name != "" && o.happened() {
 			q.set[name] = o.Value
 		}
 	}
+}
+
+// suppressed are the actions that maintenance windows keep back now.
+func (d *testDaemon) suppressed() []ActionOutcome {
+	var out []ActionOutcome
+	for _, sl := range d.book.slots {
+		for _, it := range sl.items {
+			if it == nil {
+				continue
+			}
+			for i := range it.keptBack() {
+				a := &it.keptBack()[i]
+				out = append(out, ActionOutcome{
+					Key: d.book.key(it.sit, it.queue), Edge: it.suppressed, Action: a.String(), Verb: a.Verb, Value: a.Value,
+					Result: "blocked", Reason: "a maintenance window is open",
+				})
+			}
+		}
+	}
+	return out
 }
 
 func (w *world) queue(qmgr, queue string) *testQueue {
@@ -167,9 +188,24 @@ func (w *world) observe(qmgr string) *Observation {
 				return obs
 			}
 		}
-		obs.Rows = append(obs.Rows, w.row(q))
+		if !w.missing(q) {
+			obs.Rows = append(obs.Rows, w.row(q))
+		}
+	}
+	if len(obs.Rows) == 0 { // an answer without any queue would tell nothing
+		obs.Rows = append(obs.Rows, Row{Queue: "SYSTEM.DEFAULT.LOCAL.QUEUE", Type: "QLOCAL", System: true, Env: Attributes{QMGR: qmgr}})
 	}
 	return obs
+}
+
+// missing says that the queue does not exist in this column.
+func (w *world) missing(q *testQueue) bool {
+	for _, s := range q.series {
+		if s[w.column] == noQueue {
+			return true
+		}
+	}
+	return false
 }
 
 // row gives the attributes of a queue, as MQ has them unless the test says otherwise.
@@ -225,7 +261,7 @@ func number0(s string) int {
 // instances are the queues of the same name, and those that a test only counts.
 func (w *world) instances(q *testQueue, row *Row) {
 	for _, other := range w.queues {
-		if other.queue != q.queue {
+		if other.queue != q.queue || w.missing(other) {
 			continue
 		}
 		in := Instance{

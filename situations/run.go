@@ -34,6 +34,9 @@ type ItemRecord struct {
 type ItemChange struct {
 	Key  Key
 	Data []byte
+	// Was is the situation's old name if it was renamed: what is stored for the
+	// item under that name, intents and claims too, is kept under Key from now on.
+	Was string
 }
 
 // StateStore keeps what must survive a restart.
@@ -44,11 +47,16 @@ type StateStore interface {
 	Commit(ctx context.Context, changes []ItemChange, intents []Intent) error
 }
 
-// Sink carries intents out. Both calls come from the runner's goroutine, after
+// Sink carries intents out. Its calls come from the runner's goroutine, after
 // the commit, Dispatch first, so that a new edge supersedes what an old one left
 // waiting before that is decided on the fresh sample. They must not block on work.
 type Sink interface {
 	Dispatch(ctx context.Context, intents []Intent)
+	// Rename says that an item's situation is called otherwise from now on. It
+	// comes before Dispatch.
+	Rename(from, to Key)
+	// Suppress tells, once for each edge, what a maintenance window keeps back.
+	Suppress(intents []Intent)
 	Observe(obs *Observation)
 }
 
@@ -310,8 +318,16 @@ func (r *Runner) work(ctx context.Context, obs *Observation, kind sampleKind, no
 		r.mu.Lock()
 		r.book.apply(&out)
 		r.mu.Unlock()
+		for _, c := range owed.changes {
+			if c.Was != "" {
+				r.opts.Sink.Rename(Key{Situation: c.Was, QMgr: c.Key.QMgr, Queue: c.Key.Queue}, c.Key)
+			}
+		}
 		if len(intents) > 0 {
 			r.opts.Sink.Dispatch(ctx, intents)
+		}
+		if len(out.suppressed) > 0 {
+			r.opts.Sink.Suppress(out.suppressed)
 		}
 	}
 	r.opts.Sink.Observe(obs)

@@ -1,6 +1,7 @@
 package situations
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -43,10 +44,33 @@ func (b *book) status(it *item, row *Row) ItemStatus {
 		Blind: it.blind >= blindAfter, Values: map[string]any{},
 	}
 	if row != nil && it.verdict != Gone {
-		out.Values = it.sit.Formula.Values(row)
+		out.Values = it.sit.values(row)
 	}
 	if st := it.state; st != nil {
 		out.Phase, out.Opened, out.Flapping, out.Acted = st.Phase, st.Opened, st.Flapping, st.Acted
+		out.Disarmed, out.LastActed = st.Disarmed, st.LastActed
+	}
+	out.Suppressed = it.keptBack()
+	return out
+}
+
+// keptBack are the actions that a maintenance window suppresses.
+func (it *item) keptBack() []Action {
+	switch it.suppressed {
+	case EdgeOpen:
+		return it.sit.Actions
+	case EdgeClear:
+		return it.sit.OnClear
+	case "", EdgeRepeat, EdgeRetry, EdgeManual, EdgeGuard:
+	}
+	return nil
+}
+
+// values are what the formula and the recovery look at.
+func (s *Situation) values(row *Row) map[string]any {
+	out := s.Formula.Values(row)
+	if s.Recovery != nil {
+		maps.Copy(out, s.Recovery.Values(row))
 	}
 	return out
 }
@@ -63,6 +87,38 @@ func (r *Runner) Flapping(k Key) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.book.flapping(k)
+}
+
+// Maintained reports whether a window of the item's situation is open in which
+// it does not act.
+func (r *Runner) Maintained(k Key) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.book.maintained(k, time.Now())
+}
+
+// Count is how many items a situation has now.
+func (r *Runner) Count(situation string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, sl := range r.book.slots {
+		for _, it := range sl.items {
+			if it != nil && it.sit.Name == situation {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (b *book) maintained(k Key, now time.Time) bool {
+	it := b.find(k)
+	if it == nil || len(it.sit.Maintenance) == 0 {
+		return false
+	}
+	held, _ := it.sit.maintained(now)
+	return held
 }
 
 func (b *book) flapping(k Key) bool {
@@ -95,7 +151,7 @@ func (b *book) alerts() []OpenAlert {
 	var out []OpenAlert
 	for _, sl := range b.slots {
 		for _, it := range sl.items {
-			if it != nil && it.state != nil && it.state.isOpen() && it.sit.Alert != nil {
+			if it != nil && it.state != nil && it.state.isOpen() && it.sit.Alert != nil && !it.muted {
 				out = append(out, b.alert(it))
 			}
 		}

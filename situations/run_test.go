@@ -93,6 +93,20 @@ func (f *fakeQM) Dispatch(_ context.Context, intents []Intent) {
 	}
 }
 
+func (f *fakeQM) Rename(from, to Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.order = append(f.order, "rename "+from.Situation+" "+to.Situation)
+}
+
+func (f *fakeQM) Suppress(intents []Intent) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, in := range intents {
+		f.order = append(f.order, "suppress "+string(in.Edge))
+	}
+}
+
 func (f *fakeQM) Observe(*Observation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

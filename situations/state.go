@@ -26,6 +26,8 @@ type State struct {
 	Gone     int
 	History  uint32 // confirmed changes among the last good samples, newest lowest
 	Flapping bool
+	// Disarmed: until ended it; it opens again only after its formula was false.
+	Disarmed bool
 	// Claim is the name under which actions may hold a found value, else empty.
 	Claim string
 	// Fingerprint of the formula that the phase was confirmed with.
@@ -40,7 +42,7 @@ type State struct {
 // pristine reports whether forgetting the state would change nothing. An epoch
 // alone is no history: the next one is later.
 func (s *State) pristine() bool {
-	return s.Phase == Inactive && !s.Acted && s.History == 0 && !s.Flapping && s.Gone == 0 && s.Claim == ""
+	return s.Phase == Inactive && !s.Acted && s.History == 0 && !s.Flapping && !s.Disarmed && s.Gone == 0 && s.Claim == ""
 }
 
 // worthStoring reports whether a change must be recorded before anything else
@@ -71,6 +73,7 @@ type storedState struct {
 	Gone        int    `json:"gone,omitempty"`
 	History     uint32 `json:"hist,omitempty"`
 	Flapping    bool   `json:"flap,omitempty"`
+	Disarmed    bool   `json:"disarmed,omitempty"`
 	Claim       string `json:"claim,omitempty"`
 	Fingerprint uint64 `json:"fp,omitempty"`
 	Cluster     string `json:"cluster,omitempty"`
@@ -84,7 +87,7 @@ func (s *State) encode() ([]byte, error) {
 		Version: stateVersion, Phase: s.Phase, Count: s.Count, Held: int64(s.Held),
 		LastGood: nanos(s.LastGood), Opened: nanos(s.Opened), Acted: s.Acted, LastActed: nanos(s.LastActed),
 		Epoch: s.Epoch, Sequence: s.Sequence, Gone: s.Gone, History: s.History, Flapping: s.Flapping,
-		Claim: s.Claim, Fingerprint: s.Fingerprint, Cluster: s.Cluster, Summary: s.Summary, Description: s.Description,
+		Disarmed: s.Disarmed, Claim: s.Claim, Fingerprint: s.Fingerprint, Cluster: s.Cluster, Summary: s.Summary, Description: s.Description,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode the state of an item: %w", err)
@@ -110,7 +113,7 @@ func decodeState(b []byte) (State, error) {
 	return State{
 		Phase: s.Phase, Count: s.Count, Held: time.Duration(s.Held), LastGood: instant(s.LastGood),
 		Opened: instant(s.Opened), Acted: s.Acted, LastActed: instant(s.LastActed), Epoch: s.Epoch, Sequence: s.Sequence,
-		Gone: s.Gone, History: s.History & (1<<flapWindow - 1), Flapping: s.Flapping, Claim: s.Claim,
+		Gone: s.Gone, History: s.History & (1<<flapWindow - 1), Flapping: s.Flapping, Disarmed: s.Disarmed, Claim: s.Claim,
 		Fingerprint: s.Fingerprint, Cluster: s.Cluster, Summary: s.Summary, Description: s.Description,
 	}, nil
 }

@@ -27,6 +27,12 @@ type ItemStatus struct {
 	Blind    bool           // unknown for three samples or more
 	Flapping bool
 	Acted    bool
+	// LastActed is when an edge of it was last handed out, zero for never.
+	LastActed time.Time
+	// Disarmed: until ended it; it opens again after its formula was false once.
+	Disarmed bool
+	// Suppressed are the actions that a maintenance window keeps back.
+	Suppressed []Action
 }
 
 // OpenAlert is an open item of a situation with an alert, for the feed to

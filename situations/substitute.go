@@ -2,9 +2,11 @@ package situations
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -64,7 +66,48 @@ func ExpandArgs(args []string, row *Row) ([]string, error) {
 	return out, nil
 }
 
+// ExpandMQSC replaces the names in a command. A value is always inside quotes,
+// so that it is one text whatever stands in it, and keeps its case.
+func ExpandMQSC(text string, row *Row) (string, error) {
+	s, missing := expandWith(text, row, func(value string, at int) string {
+		value = strings.ReplaceAll(value, "'", "''")
+		if strings.Count(text[:at], "'")%2 == 1 {
+			return value
+		}
+		return "'" + value + "'"
+	})
+	if missing != "" {
+		return "", fmt.Errorf("%s: %s has no value in this sample", text, missing)
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return "", fmt.Errorf("%s: a value has a control character in it", text)
+	}
+	return s, nil
+}
+
+// ExpandAddress replaces the names in an address; a value cannot become a part
+// of the address's own structure.
+func ExpandAddress(text string, row *Row) (string, error) {
+	query := strings.IndexByte(text, '?')
+	s, missing := expandWith(text, row, func(value string, at int) string {
+		if query >= 0 && at > query {
+			return url.QueryEscape(value)
+		}
+		return url.PathEscape(value)
+	})
+	if missing != "" {
+		return s, fmt.Errorf("%s: %s has no value in this sample", text, missing)
+	}
+	return s, nil
+}
+
 func expand(text string, row *Row) (string, string) {
+	return expandWith(text, row, func(value string, _ int) string { return value })
+}
+
+// expandWith gives each value to put, with the place of its name in the text,
+// and tells the first name without a value.
+func expandWith(text string, row *Row, put func(value string, at int) string) (string, string) {
 	subs := substitutions(text)
 	if len(subs) == 0 {
 		return text, ""
@@ -86,9 +129,9 @@ func expand(text string, row *Row) (string, string) {
 		}
 		switch v := v.(type) {
 		case string:
-			b.WriteString(v)
+			b.WriteString(put(v, s.from))
 		case int:
-			b.WriteString(strconv.Itoa(v))
+			b.WriteString(put(strconv.Itoa(v), s.from))
 		default:
 			b.WriteString("unknown")
 			if missing == "" {

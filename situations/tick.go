@@ -17,8 +17,9 @@ func (b *book) tick(obs *Observation, now time.Time) batch {
 	rows := ordered(obs.Rows)
 	b.track(obs, rows, at)
 	t := tickRun{book: b, out: &out, at: at, now: now, active: b.active[:0]}
-	for _, s := range b.live {
+	for _, s := range b.order {
 		s.tickHolder = s.holder
+		s.tickHeld, s.tickMuted = s.maintained(now)
 		if s.due || s.extra {
 			s.tickInterval = s.interval(at)
 			t.active = append(t.active, s)
@@ -98,6 +99,9 @@ type tickRun struct {
 	active  []*liveSituation // that this sample is for
 	at, now time.Time
 	absent  Verdict // of a queue without a row
+	// opened tells of the items judged in this tick that may end others whether
+	// they are open now.
+	opened map[*item]bool
 }
 
 func (t *tickRun) merge(rows []Row) {
@@ -156,7 +160,11 @@ func (t *tickRun) missing(sl *slot) bool {
 // all gives every item of a queue the same verdict.
 func (t *tickRun) all(sl *slot, v Verdict) {
 	for _, s := range t.active {
-		if it := sl.items[s.index]; it != nil {
+		switch it := sl.items[s.index]; {
+		case it == nil:
+		case v == Gone && s.expects(sl.queue):
+			t.missed(sl, it)
+		default:
 			t.judge(sl, it, v, nil)
 		}
 	}
@@ -169,6 +177,10 @@ func (t *tickRun) row(sl *slot, row *Row, doubled bool) {
 	for _, s := range t.active {
 		it := sl.items[s.index]
 		if it == nil {
+			continue
+		}
+		if len(s.Expect) > 0 && !s.Watch.Match(row) {
+			t.missed(sl, it)
 			continue
 		}
 		if doubled || t.now.Sub(t.at) > 2*s.tickInterval {
@@ -185,6 +197,9 @@ func (t *tickRun) row(sl *slot, row *Row, doubled bool) {
 
 // verdict is what the formula and the recovery say together.
 func (s *liveSituation) verdict(e *evaluation) Verdict {
+	if s.Recovery != nil && s.Recovery.needs&e.missing != 0 {
+		return Unknown // what opens now might never be seen to end
+	}
 	v := s.Formula.run(e)
 	if v != False || s.Recovery == nil {
 		return v
@@ -220,7 +235,22 @@ func (t *tickRun) judge(sl *slot, it *item, v Verdict, row *Row) {
 	if v == True && it.sit.FirstItem && it.sit.tickHolder != nil && it.sit.tickHolder != it {
 		return // another item has the event; this one is looked at when that is over
 	}
-	t.step(it, v, row)
+	t.step(sl, it, v, row)
+}
+
+// stopped says that the situation that ends this one is open for the queue.
+func (t *tickRun) stopped(sl *slot, s *liveSituation) bool {
+	if s.until == nil {
+		return false
+	}
+	it := sl.items[s.until.index]
+	if it == nil {
+		return false
+	}
+	if open, judged := t.opened[it]; judged {
+		return open
+	}
+	return it.state != nil && it.state.isOpen()
 }
 
 // count keeps how long an item has been unknown.
@@ -237,14 +267,14 @@ func (it *item) count(v Verdict, due bool, at time.Time) {
 }
 
 // step runs the machine and notes what must be recorded.
-func (t *tickRun) step(it *item, v Verdict, row *Row) {
+func (t *tickRun) step(sl *slot, it *item, v Verdict, row *Row) {
 	s := it.sit
 	before := State{Fingerprint: s.fingerprint}
 	if it.state != nil {
 		before = *it.state
 	}
-	l := limits{open: s.For, clear: s.ClearFor, again: s.ActAgain, interval: s.tickInterval}
-	in := input{verdict: v, at: t.at, scheduled: s.due, epoch: t.epoch()}
+	l := limits{open: s.For, clear: s.ClearFor, again: s.ActAgain, until: s.Until.After, interval: s.tickInterval}
+	in := input{verdict: v, at: t.at, scheduled: s.due, epoch: t.epoch(), held: s.tickHeld, stopped: t.stopped(sl, s)}
 	if before.Phase == Pending || before.Phase == Recovering {
 		in.ticks = s.Schedule.ticks(before.LastGood, t.at, t.anchor, maxGap+1)
 	}
@@ -253,6 +283,14 @@ func (t *tickRun) step(it *item, v Verdict, row *Row) {
 		t.lastEpoch = max(t.lastEpoch, after.Epoch)
 	}
 	s.decorate(&after, res.edge, row)
+	if s.ends {
+		if t.opened == nil {
+			t.opened = map[*item]bool{}
+		}
+		t.opened[it] = after.isOpen()
+	}
+	it.muted = after.isOpen() && !s.tickMuted.IsZero() && !s.tickMuted.After(after.Opened)
+	t.suppress(it, &after, res.suppressed, row)
 	if s.FirstItem {
 		t.hold(s, it, &after)
 	}
@@ -299,6 +337,9 @@ func (s *liveSituation) clusterOf(row *Row) string {
 			return c
 		}
 	}
+	if row.Absent && len(s.Watch.Cluster.exact) == 1 {
+		return s.Watch.Cluster.exact[0]
+	}
 	return ""
 }
 
@@ -326,7 +367,26 @@ func (t *tickRun) note(it *item, before, after State, res outcome, row *Row) {
 		t.out.changes = append(t.out.changes, ItemChange{Key: k, Data: data})
 	}
 	if in, ok := t.intent(k, it.sit, &after, res.edge, row); ok {
+		if res.ended {
+			in.Reason = it.sit.Until.reason(res.stopped)
+		}
 		t.out.intents = append(t.out.intents, in)
+	}
+}
+
+// suppress notes an edge that a maintenance window keeps back, once.
+func (t *tickRun) suppress(it *item, st *State, edge Edge, row *Row) {
+	if edge == it.suppressed {
+		return
+	}
+	it.suppressed = edge
+	if edge == "" || edge == EdgeRepeat {
+		return
+	}
+	next := *st
+	next.Sequence++
+	if in, ok := t.intent(t.key(it.sit, it.queue), it.sit, &next, edge, row); ok && len(in.Actions) > 0 {
+		t.out.suppressed = append(t.out.suppressed, in)
 	}
 }
 
@@ -345,7 +405,7 @@ func (t *tickRun) intent(k Key, s *liveSituation, st *State, edge Edge, row *Row
 	}
 	in := Intent{
 		ID: intentID(k, st.Epoch, st.Sequence), Key: k, Edge: edge, At: t.at,
-		Actions: actions, Interval: s.tickInterval,
+		Actions: actions, Interval: s.tickInterval, Guard: s.Guard,
 	}
 	if row != nil {
 		in.Row = *row

@@ -140,6 +140,7 @@ func checkFile(name string) (problems []situations.Problem, effective []byte, er
 		if rules == nil {
 			return problems, nil, nil
 		}
+		problems = append(problems, app.CheckCommands(rules, nil)...)
 		return problems, situations.Print(rules), nil
 	}
 }
@@ -171,7 +172,7 @@ func checkDaemonFile(name string) ([]situations.Problem, []byte, error) {
 	if err != nil {
 		return problems, nil, err
 	}
-	_, found, err := app.ReadRules(files)
+	_, found, err := app.ReadRules(files, cfg.MQSCAllow)
 	if err != nil {
 		return problems, nil, err
 	}

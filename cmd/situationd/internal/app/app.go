@@ -121,7 +121,7 @@ func (a *App) firstRules() (*situations.RuleSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, problems, err := ReadRules(files)
+	rules, problems, err := ReadRules(files, a.config.MQSCAllow)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadFiles, err)
 	}

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/situationd/situationd/cmd/situationd/internal/adapt"
 	"github.com/situationd/situationd/situations"
 )
 
@@ -56,8 +58,9 @@ func (r *reloads) last() (ok bool, at time.Time) {
 }
 
 // ReadRules reads and checks rule files. The rules are nil if they are wrong;
-// the problems then say why. An error says that a file cannot be read.
-func ReadRules(files []string) (*situations.RuleSet, []situations.Problem, error) {
+// the problems then say why. An error says that a file cannot be read. allow are
+// the verbs that mqsc may use, in capitals.
+func ReadRules(files, allow []string) (*situations.RuleSet, []situations.Problem, error) {
 	var list []situations.File
 	for _, name := range files {
 		text, err := readBounded(name)
@@ -67,7 +70,43 @@ func ReadRules(files []string) (*situations.RuleSet, []situations.Problem, error
 		list = append(list, situations.File{Name: shown(name), Data: text})
 	}
 	rules, problems := situations.Load(list...)
+	if rules == nil {
+		return nil, problems, nil
+	}
+	problems = append(problems, CheckCommands(rules, &allow)...)
+	if situations.HasErrors(problems) {
+		return nil, problems, nil
+	}
 	return rules, problems, nil
+}
+
+// CheckCommands says what is wrong with the MQSC commands of rules: the language
+// is the engine's, and which verbs may be used is the daemon file's to say, if
+// there is one.
+func CheckCommands(rules *situations.RuleSet, allow *[]string) []situations.Problem {
+	var out []situations.Problem
+	for _, s := range rules.Situations {
+		for _, a := range slices.Concat(s.Actions, s.OnClear) {
+			if a.Verb != situations.VerbMQSC {
+				continue
+			}
+			p := situations.Problem{
+				File: s.File, Line: s.Line, Column: s.Column, Length: 1, Code: "mqsc", Severity: situations.SeverityError,
+			}
+			verb, err := adapt.CheckCommand(a.Value)
+			switch {
+			case err != nil:
+				p.Message = fmt.Sprintf("mqsc %s: %v", a.Value, err)
+			case allow != nil && !slices.Contains(*allow, verb):
+				p.Message = fmt.Sprintf("situation %s uses the MQSC verb %s, which the daemon's file does not allow", s.Name, verb)
+				p.Help = []string{"write in the daemon's file: mqsc: {allow: [" + verb + "]}"}
+			default:
+				continue
+			}
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // shown is a file's name as a person at this folder would write it.
@@ -116,7 +155,7 @@ func (a *App) reload(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rules, problems, err := ReadRules(files)
+	rules, problems, err := ReadRules(files, a.config.MQSCAllow)
 	if err != nil {
 		return "", err
 	}

@@ -26,7 +26,8 @@ func faster(rules *situations.RuleSet, speed float64) *situations.RuleSet {
 		c := *s
 		c.Schedule.Every = scale(c.Schedule.Every)
 		c.For.Duration, c.ClearFor.Duration = scale(c.For.Duration), scale(c.ClearFor.Duration)
-		c.ActAgain.After = scale(c.ActAgain.After)
+		c.ActAgain.After, c.Until.After = scale(c.ActAgain.After), scale(c.Until.After)
+		c.Guard.Dwell.Duration = scale(c.Guard.Dwell.Duration)
 		c.Actions, c.OnClear = scaleActions(c.Actions), scaleActions(c.OnClear)
 		out.Situations[i] = &c
 	}

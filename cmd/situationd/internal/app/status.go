@@ -44,6 +44,9 @@ func itemStatus(i *situations.ItemStatus, engine map[situations.Key]actions.Item
 	if state, ok := engine[i.Key]; ok {
 		item.Intent, item.Held = state.Intent, state.Held
 	}
+	if len(i.Suppressed) > 0 && item.Intent == "" {
+		item.Intent, item.Held = i.Suppressed[0].String(), append(item.Held, string(actions.HoldMaintenance))
+	}
 	return item
 }
 

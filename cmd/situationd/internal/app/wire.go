@@ -35,6 +35,8 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 		Manager:  adapt.NewManager(a.link),
 		Mover:    adapt.NewMover(a.link, adapt.NewLedger(ttl, a.state)),
 		Programs: actions.NewExec(a.execOptions(data, bin, owner)),
+		Commands: adapt.NewCommander(a.link, a.config.MQSCAllow),
+		Hooks:    actions.NewWebhooks(),
 		Journal:  &recorder{Journal: a.journal, warn: a.config.Journal.OnFailure == "warn", logger: a.logger.Named("journal")},
 		Store:    a.state,
 		Items:    items{a},
@@ -42,6 +44,7 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 		Observe:  a.observe,
 		Budget:   a.config.Limits.Budget,
 		Grace:    a.graceTime(),
+		Breaker:  a.config.Limits.Breaker,
 		V6:       v6,
 	})
 	if err != nil {
@@ -125,6 +128,12 @@ type items struct{ app *App }
 
 // Flapping says that an item changed too often lately.
 func (i items) Flapping(key situations.Key) bool { return i.app.runner.Flapping(key) }
+
+// Maintained says that a window of the item's situation is open.
+func (i items) Maintained(key situations.Key) bool { return i.app.runner.Maintained(key) }
+
+// Count is how many items a situation has.
+func (i items) Count(situation string) int { return i.app.runner.Count(situation) }
 
 // NeverRedistribute says that a rule forbids moving messages off the queue.
 func (i items) NeverRedistribute(qmgr string, row *situations.Row) bool {

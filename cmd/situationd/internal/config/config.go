@@ -65,6 +65,9 @@ type Journal struct {
 type Limits struct {
 	Budget    int // lowerings a minute
 	LedgerTTL time.Duration
+	// Breaker is the share of a situation's items, in percent, that may open
+	// within one interval; 0 is off.
+	Breaker int
 }
 
 // Log is how the daemon talks on stderr.

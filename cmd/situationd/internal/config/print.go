@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"gopkg.in/yaml.v3"
 )
@@ -68,7 +69,7 @@ func (c *Config) Print(w io.Writer) error {
 		Journal:      effectiveJournal(c.Journal),
 		Exec:         effectiveAllow{orEmpty(c.ExecAllow)},
 		MQSC:         effectiveAllow{orEmpty(c.MQSCAllow)},
-		Limits:       effectiveLimits{c.Limits.Budget, "off", c.Limits.LedgerTTL.String()},
+		Limits:       effectiveLimits{c.Limits.Budget, breakerText(c.Limits.Breaker), c.Limits.LedgerTTL.String()},
 		Log:          effectiveLog(c.Log),
 	}
 	if c.GraceSet { // unset it depends on the samples, which a written value would not
@@ -96,6 +97,13 @@ func (c *Config) Print(w io.Writer) error {
 		return fmt.Errorf("print the daemon file: %w", err)
 	}
 	return encoder.Close()
+}
+
+func breakerText(share int) string {
+	if share == 0 {
+		return "off"
+	}
+	return strconv.Itoa(share) + "%"
 }
 
 func orEmpty(list []string) []string {

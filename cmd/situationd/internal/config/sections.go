@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -101,12 +102,27 @@ func (l *loader) limits(n *yaml.Node) {
 	l.mapping(n, "limits",
 		key{"budget", func(v *yaml.Node) { l.number(v, "budget", 1, 100000, &l.cfg.Limits.Budget) }},
 		key{"breaker", func(v *yaml.Node) {
-			if word, ok := l.text(v, "breaker"); ok && word != "off" {
-				l.errorf(v, "later", "write breaker: off", "a breaker is %v", ErrLater)
+			if word, ok := l.text(v, "breaker"); ok {
+				l.breaker(v, word)
 			}
 		}},
 		key{"ledger_ttl", func(v *yaml.Node) { l.duration(v, "ledger_ttl", time.Second, &l.cfg.Limits.LedgerTTL) }},
 	)
+}
+
+// breaker is a share of a situation's items, or off.
+func (l *loader) breaker(n *yaml.Node, word string) {
+	if word == "off" {
+		l.cfg.Limits.Breaker = 0
+		return
+	}
+	digits, percent := strings.CutSuffix(word, "%")
+	share, err := strconv.Atoi(digits)
+	if err != nil || !percent || share < 1 || share > 100 {
+		l.errorf(n, "value", "write breaker: off, or breaker: 30%", "breaker is off, or a share of a situation's items from 1%% to 100%%, not %s", word)
+		return
+	}
+	l.cfg.Limits.Breaker = share
 }
 
 func (l *loader) log(n *yaml.Node) {

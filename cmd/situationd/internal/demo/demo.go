@@ -95,7 +95,7 @@ func longestInterval(o *Options) (time.Duration, error) {
 	if o.Rules == "" {
 		return longest, nil
 	}
-	rules, problems, err := app.ReadRules([]string{o.Rules})
+	rules, problems, err := app.ReadRules([]string{o.Rules}, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,78 @@
+package situations
+
+import (
+	"slices"
+	"time"
+)
+
+// expects reports whether a queue of this name must exist.
+func (s *Situation) expects(queue string) bool { return slices.Contains(s.Expect, queue) }
+
+// absentRow stands for a queue that must exist and does not: its name is known,
+// and nothing else.
+func absentRow(qmgr, queue string) Row {
+	row := Row{Queue: queue, Base: queue, Absent: true, Env: Attributes{QUEUE: queue, QMGR: qmgr}}
+	for i := range attributes {
+		if name := attributes[i].Name; name != "QUEUE" && name != "QMGR" {
+			row.Missing = append(row.Missing, name)
+		}
+	}
+	return row
+}
+
+// expected makes the items of the queues that must exist: they are there before
+// any sample has them.
+func (b *book) expected() {
+	for _, s := range b.live {
+		for _, queue := range s.Expect {
+			if sl := b.slot(queue); sl.items[s.index] == nil {
+				sl.items[s.index] = &item{sit: s, queue: queue}
+			}
+		}
+	}
+}
+
+// missed judges an item whose queue must exist and does not, or is not in the
+// cluster that is watched: that is what the situation is there to tell.
+func (t *tickRun) missed(sl *slot, it *item) {
+	row := absentRow(t.qmgr, sl.queue)
+	t.judge(sl, it, True, &row)
+}
+
+// checkWait compares the longest wait that is allowed with how long it may take
+// until the situation opens: a reader that goes just after a sample is missed
+// by all of the first interval.
+func (l *loader) checkWait(s *Situation, at place) {
+	interval := s.Schedule.longest()
+	worst := time.Duration(max(s.For.Samples, 1)) * interval
+	if s.For.Duration > 0 {
+		worst = s.For.Duration + interval
+	}
+	if s.Schedule.OnChange && s.For.Samples <= 1 && s.For.Duration == 0 {
+		return // a change is seen at once
+	}
+	if worst > s.MaxWait {
+		l.warn(at, "max-wait", "shorten sample or for, or sample on_change",
+			"it may take %s until this is noticed, and max_wait is %s", formatDuration(worst), formatDuration(s.MaxWait))
+	}
+}
+
+// longest is the longest interval: that of a cron line is the longest gap among
+// its next times.
+func (s *Schedule) longest() time.Duration {
+	if s.next == nil {
+		return s.Every
+	}
+	const look = 100
+	longest := time.Duration(0)
+	at := s.Next(testStart, time.Time{})
+	for range look {
+		next := s.Next(at, time.Time{})
+		if next.IsZero() {
+			break
+		}
+		longest = max(longest, next.Sub(at))
+		at = next
+	}
+	return longest
+}
