@@ -149,7 +149,7 @@ func runScripts(ctx context.Context, inner string, o CreateOptions, files script
 	if err != nil {
 		return fmt.Errorf("create queue manager %s: %w", o.Name, err)
 	}
-	q, err := Start(ctx, Options{Name: o.Name, Store: s, Workload: o.Workload, Network: nowhere{}})
+	q, err := Start(ctx, Options{Name: o.Name, Store: s, Workload: o.Workload, Network: nowhere{}, creating: true})
 	if err != nil {
 		return err
 	}

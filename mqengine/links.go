@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,7 +31,6 @@ const (
 // reads, decodes and posts; what is to be sent comes from the release.
 type links struct {
 	network  transport.Network
-	listener transport.Listener // nil: nobody can reach us
 	mailbox  *mailbox
 	numbers  *bodyNumbers
 	log      func(id, format string, args ...any)
@@ -39,10 +40,11 @@ type links struct {
 	wg       sync.WaitGroup
 	silent   strangers
 
-	mu     sync.Mutex
-	open   map[qmgr.LinkID]netLink
-	last   qmgr.LinkID
-	closed bool
+	mu        sync.Mutex
+	open      map[qmgr.LinkID]netLink
+	listeners map[string]transport.Listener // by the name of the listener object
+	last      qmgr.LinkID
+	closed    bool
 }
 
 // netLink is an open link, or one that is being dialled.
@@ -60,26 +62,24 @@ func channelLinks() transport.Options {
 	}
 }
 
-func newLinks(network transport.Network, listener transport.Listener, box *mailbox, numbers *bodyNumbers) *links {
-	l := &links{network: network, listener: listener, mailbox: box, numbers: numbers, open: make(map[qmgr.LinkID]netLink)}
+func newLinks(network transport.Network, box *mailbox, numbers *bodyNumbers) *links {
+	l := &links{
+		network: network, mailbox: box, numbers: numbers,
+		open: make(map[qmgr.LinkID]netLink), listeners: make(map[string]transport.Listener),
+	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// start begins to accept. Accepted links are numbered downwards from the top,
-// since the machine numbers those that it dials.
-func (l *links) start() {
-	if l.listener != nil {
-		l.wg.Go(l.accept)
-	}
-}
-
-func (l *links) accept() {
+// accept takes the links of one listener until that ends. Accepted links are
+// numbered downwards from the top, since the machine numbers those that it dials.
+func (l *links) accept(name string, listener transport.Listener) {
 	for {
-		link, err := l.listener.Accept()
+		link, err := listener.Accept()
 		if err != nil {
 			if !errors.Is(err, transport.ErrClosed) {
-				l.log("AMQ9208E", "The listener has ended: %v", err)
+				err = errors.Join(err, l.stopListening([]string{name}))
+				l.mailbox.post(item{event: qmgr.ListenerDown{Name: name, Reason: err.Error()}})
 			}
 			return
 		}
@@ -210,6 +210,9 @@ func (l *links) carryOut(t *turn) {
 	for _, d := range t.fx.Dials {
 		l.dial(d)
 	}
+	for _, s := range t.fx.Listens {
+		l.listen(s)
+	}
 	for _, id := range t.fx.Closes {
 		l.mu.Lock()
 		n := l.open[id]
@@ -276,7 +279,7 @@ func (l *links) closeLink(link transport.Link) {
 	}
 }
 
-// close ends the listener and every link, and waits for their goroutines.
+// close ends the listeners and every link, and waits for their goroutines.
 func (l *links) close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -286,14 +289,10 @@ func (l *links) close() error {
 			all = append(all, n.link)
 		}
 	}
+	names := slices.Collect(maps.Keys(l.listeners))
 	l.mu.Unlock()
 	l.cancel()
-	var err error
-	if l.listener != nil {
-		if err = l.listener.Close(); err != nil {
-			err = fmt.Errorf("close the listener: %w", err)
-		}
-	}
+	err := l.stopListening(names)
 	for _, link := range all {
 		l.wg.Go(func() { l.closeLink(link) })
 	}

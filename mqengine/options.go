@@ -39,6 +39,8 @@ type Options struct {
 	// the store's default, a negative value is none.
 	Reserve int64
 
+	// creating: the scripts of the creation are being run.
+	creating bool
 	// helloWait is how long a new link or local connection may stay silent.
 	helloWait time.Duration
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -35,6 +36,7 @@ type QueueManager struct {
 	samples   *sampleTable
 	watches   *watchHub
 	links     *links
+	own       transport.Listener // what Options.Listen asked for; nil without
 	locals    *locals
 	errorLog  *errorLog
 
@@ -119,8 +121,9 @@ func assemble(ctx context.Context, o Options) (_ *QueueManager, err error) {
 			return nil, fmt.Errorf("queue manager %s: %w", o.Name, err)
 		}
 	}
-	q.links = newLinks(o.Network, network, q.mailbox, &q.numbers)
+	q.links = newLinks(o.Network, q.mailbox, &q.numbers)
 	q.links.log = q.say
+	q.own = network
 	q.locals = newLocals(local)
 	q.links.patience, q.locals.patience = o.helloWait, o.helloWait
 	return q, nil
@@ -150,6 +153,7 @@ func (q *QueueManager) load(o Options) error {
 	now := time.Now()
 	q.machine = qmgr.New(qmgr.Config{
 		Name: o.Name, Order: o.Workload, StartTime: now, Listen: q.addr, ConnName: connName(q.addr), NewBody: q.numbers.next,
+		PID: os.Getpid(), Creating: o.creating,
 	})
 	last, err := q.store.Load(restorer{q.machine})
 	if err != nil {
@@ -171,7 +175,7 @@ func (q *QueueManager) launch() {
 	q.committer = store.NewCommitter(q.store, store.CommitterOptions{})
 	q.actor.committer = q.committer
 	q.actor.start(time.Now())
-	q.links.start()
+	q.links.start(q.own)
 	q.locals.start(q)
 	q.group.Go(q.actor.run)
 	q.group.Go(q.watchStore)

@@ -69,6 +69,10 @@ func (s *sinks) close(err error) {
 func (q *QueueManager) release(t *turn, err error) {
 	if err == nil {
 		q.publish(t)
+		// Before its answer, so that the port is free when STOP LISTENER is answered.
+		if err := q.links.stopListening(t.fx.Unlistens); err != nil {
+			q.say("AMQ9206W", "Error closing a listener: %v", err)
+		}
 	}
 	for i := range t.fx.Replies {
 		r := &t.fx.Replies[i]

@@ -83,9 +83,13 @@ var amqTexts = map[string]string{
 	"AMQ8631I": "Display listener status details.",
 	"AMQ8705I": "Display Queue Manager Status Details.",
 	"AMQ8706I": "Request to stop IBM MQ Listener accepted.",
+	"AMQ8730E": "Listener already active.",
+	"AMQ8731E": "Listener not active.", // own text
 	"AMQ8932I": "Display application status details.",
 
 	// The error log: the queue manager itself.
+	"AMQ5026I": "The listener '%1' has started on %2.", // own text
+	"AMQ5027I": "The listener '%1' has ended.",
 	"AMQ6209E": "The queue manager ends: %1.",                               // own text
 	"AMQ6708W": "A disk full condition is near, puts are refused: %1.",      // own text
 	"AMQ6709I": "There is enough free disk space again, puts are accepted.", // own text
@@ -123,7 +127,7 @@ var amqTexts = map[string]string{
 	"AMQ9208E": "Error on receive from host %1.",
 	"AMQ9209E": "Connection to host '%1' for channel '%2' closed.",
 	"AMQ9213E": "A communications error for '%1' occurred.",
-	"AMQ9218E": "The TCP/IP listener program could not bind to port number %1.",
+	"AMQ9218E": "The TCP/IP listener program could not bind to port number %1",
 	"AMQ9259E": "Connection timed out from host '%1'.",
 	"AMQ9503E": "Channel negotiation failed.",
 	"AMQ9504E": "A protocol error was detected for channel '%1'.",

@@ -13,8 +13,8 @@ var otherAttrs = []Attr{
 	{Keyword: "USERDATA", Kinds: Of(Process), Type: String, MaxLen: 128, Doc: "Text for the program."},
 
 	{Keyword: "LISTENER", Kinds: Of(Listener), Type: Name, MaxLen: MaxName, Key: true, Doc: "The listener's name."},
-	{Keyword: "BACKLOG", Kinds: Of(Listener), Type: Int, Max: maxCount, Default: "0", Doc: "Waiting connections; 0 for the system's number."},
+	{Keyword: "BACKLOG", Kinds: Of(Listener), Type: Int, Max: maxCount, Default: "0", Idle: "the system's number counts", Doc: "Waiting connections; 0 for the system's number."},
 	{Keyword: "CONTROL", Kinds: Of(Listener), Type: Enum, Values: []string{"MANUAL", "QMGR", "STARTONLY"}, Default: "MANUAL", Doc: "Who starts and stops it."},
-	{Keyword: "IPADDR", Kinds: Of(Listener), Type: String, MaxLen: 48, Doc: "Address to listen on; blank for all."},
-	{Keyword: "PORT", Kinds: Of(Listener), Type: Int, Max: 65535, Default: "1414", Doc: "Port to listen on."},
+	{Keyword: "IPADDR", Kinds: Of(Listener), Type: String, MaxLen: 48, Doc: "Address to listen on; blank for every address."},
+	{Keyword: "PORT", Kinds: Of(Listener), Type: Int, Max: 65535, Default: "1414", Doc: "Port to listen on; 0 for any free one, which DISPLAY LSSTATUS tells."},
 }

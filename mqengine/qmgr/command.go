@@ -20,6 +20,10 @@ func (m *Machine) commandCall(now time.Time, fx *Effects, c *conn, tag uint64, c
 		m.pingChannel(now, fx, c, tag, cmd.Name) // answers when the other end does
 		return
 	}
+	if cmd.Verb == "START" && cmd.Noun == "LISTENER" {
+		m.startListenerCall(fx, c, tag, cmd) // answers when the port is bound
+		return
+	}
 	c.ok(fx, tag, m.command(now, fx, cmd))
 }
 
@@ -42,6 +46,10 @@ func (m *Machine) command(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Re
 		return m.clear(fx, cmd)
 	case "DISPLAY":
 		return m.display(now, fx, cmd)
+	case "STOP":
+		if cmd.Noun == "LISTENER" {
+			return m.stopListener(fx, cmd)
+		}
 	case "PING":
 		if cmd.Noun == "QMGR" {
 			return done("AMQ8415I")

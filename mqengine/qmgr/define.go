@@ -201,6 +201,9 @@ func (m *Machine) delete(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Res
 		return res
 	}
 	if !o.Kind().IsQueue() {
+		if o.Kind() == object.Listener && m.listeners.active[o.Name] != nil {
+			return failed("AMQ8148E") // as in MQ: it runs
+		}
 		m.deleteOther(now, fx, o)
 		return done(wordsOf(o.Kind()).deleted)
 	}

@@ -2,7 +2,6 @@ package qmgr
 
 import (
 	"fmt"
-	"net"
 	"strconv"
 	"time"
 
@@ -215,42 +214,6 @@ func (m *Machine) displayQMStatus(now time.Time, cmd *mqsc.Command) mqsc.Result 
 			return number(len(m.conns))
 		case "STANDBY":
 			return []string{"NOPERMIT"}
-		case "STARTDA":
-			return clock(now, started, dateLayout)
-		case "STARTTI":
-			return clock(now, started, timeLayout)
-		}
-		return nil
-	})
-	return r.result()
-}
-
-// listenerName is what LSSTATUS calls the listener of the queue manager's own address.
-const listenerName = "SYSTEM.DEFAULT.LISTENER.TCP"
-
-// displayListener is DISPLAY LSSTATUS: the one listener there is belongs to the
-// process that hosts the queue manager.
-func (m *Machine) displayListener(now time.Time, cmd *mqsc.Command) mqsc.Result {
-	r := newReport(cmd, "AMQ8631I")
-	host, port, err := net.SplitHostPort(m.cfg.Listen)
-	if err != nil || !mqsc.Generic(cmd.Name, listenerName) {
-		return r.result()
-	}
-	started := m.cfg.StartTime.UnixMilli()
-	r.status(object.ViewLsStatus, func(keyword string) []string {
-		switch keyword {
-		case "LISTENER":
-			return []string{listenerName}
-		case "STATUS":
-			return []string{"RUNNING"}
-		case "IPADDR":
-			return []string{host}
-		case "PORT":
-			return []string{port}
-		case "TRPTYPE":
-			return []string{"TCP"}
-		case "CONTROL":
-			return []string{"QMGR"}
 		case "STARTDA":
 			return clock(now, started, dateLayout)
 		case "STARTTI":

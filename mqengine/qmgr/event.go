@@ -51,6 +51,10 @@ type (
 		Link   LinkID
 		Reason string
 	}
+	// ListenerUp answers a Listen that worked: Addr is what was bound.
+	ListenerUp struct{ Name, Addr string }
+	// ListenerDown answers a Listen that failed, or tells that a listener ended by itself.
+	ListenerDown struct{ Name, Reason string }
 	// Space tells whether the disk reserve is reached (puts then get 2056).
 	Space struct{ Low bool }
 	// Tick lets deadlines pass; the shell sends it when NextDeadline has come.
@@ -64,6 +68,8 @@ func (LinkAccepted) event() {}
 func (LinkUp) event()       {}
 func (LinkFrame) event()    {}
 func (LinkDown) event()     {}
+func (ListenerUp) event()   {}
+func (ListenerDown) event() {}
 func (Space) event()        {}
 func (Tick) event()         {}
 
@@ -83,9 +89,12 @@ type Effects struct {
 	Frames  []FrameOut
 	Dials   []Dial
 	Closes  []LinkID
-	Copies  []BodyCopy     // new bodies, made before everything else of the turn
-	Drop    []store.BodyID // bodies that nothing refers to any more
-	Touched []uint32       // numbers of queues whose Status changed (may repeat)
+	// Listens asks for listeners, Unlistens ends some: before the answers of the turn are given.
+	Listens   []Listen
+	Unlistens []string
+	Copies    []BodyCopy     // new bodies, made before everything else of the turn
+	Drop      []store.BodyID // bodies that nothing refers to any more
+	Touched   []uint32       // numbers of queues whose Status changed (may repeat)
 	// ClusterChanged: what InstancesOf answers changed for some queue.
 	ClusterChanged bool
 	Log            []LogEntry
@@ -101,6 +110,7 @@ func (fx *Effects) Reset() {
 	fx.Replies, fx.Frames = fx.Replies[:0], fx.Frames[:0]
 	fx.Copies = fx.Copies[:0]
 	fx.Dials, fx.Closes = fx.Dials[:0], fx.Closes[:0]
+	fx.Listens, fx.Unlistens = fx.Listens[:0], fx.Unlistens[:0]
 	fx.Drop, fx.Touched = fx.Drop[:0], fx.Touched[:0]
 	fx.Log = fx.Log[:0]
 	fx.ClusterChanged, fx.Ended = false, false
@@ -116,6 +126,12 @@ type FrameOut struct {
 type Dial struct {
 	Link LinkID
 	Addr string // host:port, from CONNAME host(port)
+}
+
+// Listen asks for a listener; ListenerUp or ListenerDown answers with the same Name.
+type Listen struct {
+	Name string
+	Addr string // host:port; a blank host is every address, port 0 any free one
 }
 
 // LogEntry is a line for the error log: an AMQ message with its text.

@@ -23,6 +23,10 @@ type Config struct {
 	ConnName string
 	// Listen is the address, host:port, on which the shell takes channels, for DISPLAY LSSTATUS; blank for none.
 	Listen string
+	// PID is the process, for displays.
+	PID int
+	// Creating: the scripts of the creation are being run, there is no network yet.
+	Creating bool
 	// NewBody numbers a body that the machine has made of another (Effects.Copies).
 	// Without it reports carry no data and no message is cut into segments.
 	NewBody func() store.BodyID
@@ -55,6 +59,8 @@ type Machine struct {
 	making  makings
 	expiry  expirySweep
 	cluster clusters
+
+	listeners listeners
 
 	seq      uint64 // last position given to a message on any queue
 	spaceLow bool
@@ -89,6 +95,7 @@ func New(cfg Config) *Machine {
 		restore: &restoring{queues: map[uint32]*queue{}},
 	}
 	m.catalog.init()
+	m.listeners.init()
 	m.setQMgr(object.New(object.QMgr, cfg.Name))
 	return m
 }
@@ -124,6 +131,10 @@ func (m *Machine) Step(now time.Time, ev Event, fx *Effects) {
 		m.connect(ev)
 	case Disconnect:
 		m.disconnect(now, fx, ev)
+	case ListenerUp:
+		m.listenerUp(now, fx, ev)
+	case ListenerDown:
+		m.listenerDown(fx, ev)
 	case Space:
 		m.spaceLow = ev.Low
 	case Tick:

@@ -72,7 +72,7 @@ func (m *Machine) RestoreRecord(key string, value []byte) error {
 		return errStarted
 	}
 	if !strings.HasPrefix(key, objectPrefix) {
-		if !m.clusterRecord(key, value) {
+		if !m.restoreListener(key) && !m.clusterRecord(key, value) {
 			return fmt.Errorf("record %s: unknown kind of record: a newer release wrote it", key)
 		}
 		return nil
@@ -172,6 +172,7 @@ func (m *Machine) Start(now time.Time, fx *Effects) {
 	}
 	m.expiry.timer.what = &m.expiry
 	m.timers.set(&m.expiry.timer, now.Add(m.cfg.ExpiryInterval).UnixNano())
+	m.startListeners(now, fx)
 	m.clusterStart(now, fx) // finds what waits on transmission queues
 	m.putMade(now, fx)
 }

@@ -31,7 +31,9 @@ type rig struct {
 	texts    map[uint64]string // bodies of the replies that carry one
 	touched  map[uint32]bool
 	log      []LogEntry
-	syncs    int
+	// What the machine asked for of listeners: "L1 10.0.0.1:1414", and "-L1" for one that ends.
+	listens []string
+	syncs   int
 }
 
 // newRig makes a queue manager QM1 with the system objects.
@@ -109,6 +111,12 @@ func (r *rig) settle() {
 			r.t.Fatalf("call %d is answered twice", reply.Tag)
 		}
 		r.replies[reply.Tag] = reply
+	}
+	for _, l := range fx.Listens {
+		r.listens = append(r.listens, l.Name+" "+l.Addr)
+	}
+	for _, name := range fx.Unlistens {
+		r.listens = append(r.listens, "-"+name)
 	}
 	if fx.Unit.Sync {
 		r.syncs++
