@@ -85,10 +85,12 @@ func (p *parser) missing(valid []string, format string, args ...any) *Error {
 
 // badValue turns a fault of the attribute table into a syntax error.
 func (p *parser) badValue(at word, a *object.Attr, err error) *Error {
-	id := idValue
+	id, value := idValue, at.text
 	var ve *object.ValueError
 	if errors.As(err, &ve) {
 		switch ve.Fault {
+		case object.FaultCount:
+			value = ve.Value
 		case object.FaultRange:
 			id = idRange
 		case object.FaultLength:
@@ -98,7 +100,7 @@ func (p *parser) badValue(at word, a *object.Attr, err error) *Error {
 		default: // the value itself is wrong
 		}
 	}
-	e := p.fail(id, at, "%s(%s): %s is needed", a.Keyword, clip(at.text), a.Want())
+	e := p.fail(id, at, "%s(%s): %s is needed", a.Keyword, clip(value), a.Want())
 	if a.Type == object.Enum {
 		e.Valid = a.Values
 	}
