@@ -4,7 +4,7 @@ GO ?= go
 BIN := bin
 LINT_VERSION := v2.15.0
 FUZZTIME ?= 20s
-SEEDS ?= 500
+SEEDS ?= 200
 ROUNDS ?= 50
 
 .PHONY: help build test race integration lint fuzz sim faults kill bench microbench demo
@@ -36,7 +36,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	.ci/fuzz $(FUZZTIME)
 
 sim: ## SEEDS seeds of the simulated cluster
-	$(GO) test ./mqengine/enginetest -count=1 -run Sim -sim.seeds=$(SEEDS)
+	$(GO) test ./mqengine/enginetest -count=1 -v -run Sim -sim.seeds=$(SEEDS) -timeout 0
 
 faults: ## plant every fault of testdata/faults: the tests must go red
 	.ci/faults

@@ -2,6 +2,8 @@ package enginetest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -85,6 +87,59 @@ func (a *app) answered(ans answer) {
 	then := a.then
 	a.then = nil
 	then(ans)
+}
+
+// decided reports whether the open call has an answer already, which only waits
+// for the disk.
+func (a *app) decided() bool {
+	_, ok := a.reply()
+	return ok
+}
+
+func (a *app) reply() (qmgr.Reply, bool) {
+	if a.conn == 0 || !a.n.up {
+		return qmgr.Reply{}, false
+	}
+	for _, r := range slices.Backward(a.n.fx.Replies) {
+		if r.Conn == a.conn && r.Tag == a.tag {
+			return r, true
+		}
+	}
+	return qmgr.Reply{}, false
+}
+
+// checkChoice compares a choice that was made just now with what the oracle allows.
+func (a *app) checkChoice(queue string, may permitted) {
+	r, _ := a.reply()
+	var chosen string
+	switch res := r.Result.(type) {
+	case qmgr.OpenResult:
+		chosen = res.ResolvedQMgrName
+	case qmgr.PutResult:
+		chosen = res.ResolvedQMgrName
+	}
+	inhibited := r.Reason == mqi.MQRC_CLUSTER_PUT_INHIBITED || r.Reason == mqi.MQRC_PUT_INHIBITED
+	switch {
+	case chosen != "" && may.none:
+		a.s.fail("%s at %s: %s goes to %s, and there is no instance", a.name, a.n.name, queue, chosen)
+	case chosen != "" && may.inhibited && chosen == a.n.name && r.Tag > 0 && isOpen(r.Result):
+		// The open of a queue with a local instance works, and the put says 2051.
+	case chosen != "" && may.inhibited:
+		a.s.fail("%s at %s: %s goes to %s, and every instance is put-inhibited", a.name, a.n.name, queue, chosen)
+	case chosen != "" && !may.qmgrs[chosen]:
+		a.s.fail("%s at %s: %s goes to %s, and the rules allow %v", a.name, a.n.name, queue, chosen, slices.Sorted(maps.Keys(may.qmgrs)))
+	case inhibited && !may.inhibited:
+		a.s.fail("%s at %s: %s is refused with %v, and the rules allow %v", a.name, a.n.name, queue, r.Reason, slices.Sorted(maps.Keys(may.qmgrs)))
+	case inhibited:
+		a.s.counts.ChoicesInhibited++
+	case chosen != "":
+		a.s.counts.Choices++
+	}
+}
+
+func isOpen(result any) bool {
+	_, ok := result.(qmgr.OpenResult)
+	return ok
 }
 
 // unsent passes on what the dead queue manager would have said.

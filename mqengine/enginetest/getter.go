@@ -18,10 +18,11 @@ type getter struct {
 	commit bool     // MQCMIT is open
 	made   []string // bodies that the dead queue manager had handed out without a syncpoint
 	done   bool     // it had carried out the open MQCMIT
+	lost   bool     // the queue was deleted under the handle
 }
 
 func (g *getter) connected(a *app) {
-	g.unit, g.commit, g.done = nil, false, false
+	g.unit, g.commit, g.done, g.lost = nil, false, false, false
 	a.open(g.queue, mqi.MQOO_INPUT_SHARED, func(h uint32) {
 		g.handle = h
 		g.next(a)
@@ -58,7 +59,11 @@ const deadHeader = 172
 
 func (g *getter) got(a *app, left int, ans answer) {
 	if ans.CompCode == mqi.MQCC_FAILED {
-		if ans.Reason != mqi.MQRC_NO_MSG_AVAILABLE {
+		switch ans.Reason {
+		case mqi.MQRC_NO_MSG_AVAILABLE:
+		case mqi.MQRC_Q_DELETED, mqi.MQRC_OBJECT_CHANGED:
+			g.lost = true
+		default:
 			a.s.fail("%s at %s: get: %v", a.name, a.n.name, ans.Reason)
 		}
 		g.finish(a)
@@ -70,12 +75,13 @@ func (g *getter) got(a *app, left int, ans answer) {
 	if dead {
 		ans.body = ans.body[deadHeader:]
 	}
-	m := a.s.ledger.handed(a, ans.body, &ans.Result.(*qmgr.GetResult).MD, dead)
+	m := a.s.ledger.handed(a, g.queue, ans, dead)
 	if m == nil {
 		return
 	}
 	if left > 0 {
 		m.holder = a
+		m.held++
 		g.unit = append(g.unit, m)
 	} else {
 		m.read++
@@ -136,9 +142,13 @@ func (g *getter) let(maybe int) {
 // pause goes on after a while, sometimes after a long one without a handle.
 func (g *getter) pause(a *app) {
 	switch {
+	case g.lost:
+		a.leave(false)
+		a.later(time.Second, a.connect)
 	case a.s.calm:
 		g.next(a)
 	case a.s.rng.IntN(30) == 0:
+		a.s.counts.Visits++
 		a.leave(false)
 		a.later(a.s.between(time.Second, 10*time.Second), a.connect)
 	default:
@@ -173,6 +183,7 @@ func (g *getter) died(a *app) {
 	g.made = nil
 	if g.commit && g.done {
 		a.s.counts.UnknownGets += len(g.unit)
+		a.s.ledger.gets = append(a.s.ledger.gets, g.unit)
 		g.let(1)
 		return
 	}

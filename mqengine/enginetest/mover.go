@@ -22,11 +22,12 @@ func (v *mover) next(a *app) {
 
 // look moves only if the queue is put-inhibited here.
 func (v *mover) look(a *app) {
-	a.call(qmgr.InstancesReq{Queues: []string{theQueue}}, func(ans answer) {
+	queue := pick(a.s.rng, a.s.queues...).name
+	a.call(qmgr.InstancesReq{Queues: []string{queue}}, func(ans answer) {
 		res := ans.Result.(*qmgr.InstancesResult)
 		for _, in := range res.Instances {
 			if in.Local && !in.Put {
-				v.move(a, qmgr.MoveReq{From: theQueue, To: theQueue, Max: 1 + a.s.rng.IntN(50)})
+				v.move(a, qmgr.MoveReq{From: queue, To: queue, Max: 1 + a.s.rng.IntN(50)})
 				return
 			}
 		}
@@ -43,6 +44,7 @@ func (v *mover) move(a *app, req qmgr.MoveReq) {
 			return
 		}
 		a.s.counts.Moves += len(res.Moved)
+		a.s.ledger.moved(res.Moved)
 		a.s.printf("%s at %s moved %d, stopped %q %v", a.name, a.n.name, len(res.Moved), res.Stopped, res.Reason)
 		if !res.More || res.Stopped != "" || a.s.calm {
 			v.next(a)

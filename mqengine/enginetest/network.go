@@ -18,8 +18,11 @@ type network struct {
 	s     *sim
 	links []*link // open ones, oldest first
 	ends  map[endKey]*linkEnd
-	down  map[pair]bool // no traffic between the two
+	down  map[way]bool // nothing gets through
+	slow  map[way]bool
 	doubt map[string]*doubt
+	// longest is the longest that something was on its way.
+	longest time.Duration
 }
 
 type endKey struct {
@@ -27,14 +30,8 @@ type endKey struct {
 	link qmgr.LinkID
 }
 
-type pair struct{ a, b *node }
-
-func pairOf(a, b *node) pair {
-	if a.name > b.name {
-		a, b = b, a
-	}
-	return pair{a, b}
-}
+// way is one direction between two nodes.
+type way struct{ from, to *node }
 
 // link is one connection.
 type link struct {
@@ -57,6 +54,7 @@ type linkEnd struct {
 
 // arrival is a frame, or the news that the link is gone.
 type arrival struct {
+	sent time.Time
 	at   time.Time
 	data []byte
 	down string
@@ -69,7 +67,7 @@ type doubt struct {
 }
 
 func (w *network) init(s *sim) {
-	w.s, w.ends, w.down, w.doubt = s, map[endKey]*linkEnd{}, map[pair]bool{}, map[string]*doubt{}
+	w.s, w.ends, w.down, w.slow, w.doubt = s, map[endKey]*linkEnd{}, map[way]bool{}, map[way]bool{}, map[string]*doubt{}
 }
 
 func (e *linkEnd) other() *linkEnd { return e.l.ends[1-e.side] }
@@ -77,13 +75,17 @@ func (e *linkEnd) other() *linkEnd { return e.l.ends[1-e.side] }
 // dial connects, or fails, after a while.
 func (w *network) dial(n *node, d qmgr.Dial) {
 	w.s.note(n, "dial", uint64(d.Link))
-	n.later(w.delay(), func() {
-		i := slices.IndexFunc(w.s.nodes, func(to *node) bool { return to.addr == d.Addr })
-		if i < 0 || !w.s.nodes[i].up || w.down[pairOf(n, w.s.nodes[i])] {
+	i := slices.IndexFunc(w.s.nodes, func(to *node) bool { return to.addr == d.Addr })
+	if i < 0 {
+		w.s.fail("%s dials %s, where nobody is", n.name, d.Addr)
+		return
+	}
+	to := w.s.nodes[i]
+	n.later(w.delay(n, to)+w.delay(to, n), func() {
+		if !to.up || w.down[way{n, to}] || w.down[way{to, n}] {
 			n.step(qmgr.LinkDown{Link: d.Link, Reason: "connection refused"})
 			return
 		}
-		to := w.s.nodes[i]
 		to.lastLink++
 		l := &link{}
 		l.ends[0] = &linkEnd{l: l, side: 0, node: n, id: d.Link, last: w.s.now}
@@ -98,11 +100,15 @@ func (w *network) dial(n *node, d qmgr.Dial) {
 	})
 }
 
-func (w *network) delay() time.Duration {
-	if w.s.broken.tossesCoins && rand.IntN(1000) == 0 {
+func (w *network) delay(from, to *node) time.Duration {
+	if w.s.broken.tossesCoins && rand.IntN(100) == 0 {
 		return w.s.cfg.wireMax
 	}
-	return w.s.between(w.s.cfg.wireMin, w.s.cfg.wireMax)
+	d := w.s.between(w.s.cfg.wireMin, w.s.cfg.wireMax)
+	if w.slow[way{from, to}] {
+		d *= slowFactor
+	}
+	return d
 }
 
 // send puts a frame on its way.
@@ -122,7 +128,7 @@ func (w *network) send(n *node, f outFrame) {
 
 // arrive plans the arrival of something at one end, behind all before it.
 func (w *network) arrive(to *linkEnd, a arrival) {
-	a.at = w.s.now.Add(w.delay())
+	a.sent, a.at = w.s.now, w.s.now.Add(w.delay(to.other().node, to.node))
 	if a.at.Before(to.last) {
 		a.at = to.last
 	}
@@ -133,7 +139,7 @@ func (w *network) arrive(to *linkEnd, a arrival) {
 
 // deliver hands over what is due at one end, unless the network stands still.
 func (w *network) deliver(to *linkEnd) {
-	if to.closed || !to.node.up || w.down[pairOf(to.node, to.other().node)] && !to.l.loud {
+	if to.closed || !to.node.up || w.down[way{to.other().node, to.node}] && !to.l.loud {
 		return
 	}
 	for len(to.queue) > 0 && !to.queue[0].at.After(w.s.now) && !to.closed && to.node.up {
@@ -143,6 +149,7 @@ func (w *network) deliver(to *linkEnd) {
 			w.told(to, a.down)
 			return
 		}
+		w.longest = max(w.longest, w.s.now.Sub(a.sent))
 		w.hand(to, a.data)
 	}
 }
@@ -219,40 +226,37 @@ func (w *network) crashed(n *node) {
 	}
 }
 
-// cut separates two nodes. Links break, or only stand still.
-func (w *network) cut(a, b *node, stall bool) {
-	p := pairOf(a, b)
-	if w.down[p] {
-		return
-	}
-	w.down[p] = true
-	w.s.note(a, "cut"+b.name)
-	w.s.printf("cut between %s and %s, stall %v", a.name, b.name, stall)
-	if stall {
-		w.s.counts.Stalls++
-		return
-	}
-	w.s.counts.Cuts++
+// breakLinks breaks every link between two nodes, and both notice.
+func (w *network) breakLinks(a, b *node, reason string) {
 	for _, l := range slices.Clone(w.links) {
-		if pairOf(l.ends[0].node, l.ends[1].node) == p {
-			w.breakLink(l, "network is unreachable", true)
+		if from, to := l.ends[0].node, l.ends[1].node; from == a && to == b || from == b && to == a {
+			w.breakLink(l, reason, true)
 		}
 	}
 }
 
-// heal joins them again; what stood still goes on.
-func (w *network) heal(a, b *node) {
-	p := pairOf(a, b)
-	if !w.down[p] {
+// cut stops everything from one node to another: it is not lost, as long as
+// nobody gives the link up.
+func (w *network) cut(from, to *node) {
+	if !w.down[way{from, to}] {
+		w.down[way{from, to}] = true
+		w.s.note(from, "cut"+to.name)
+		w.s.printf("cut from %s to %s", from.name, to.name)
+	}
+}
+
+// heal opens the way again; what stood still goes on.
+func (w *network) heal(from, to *node) {
+	if !w.down[way{from, to}] {
 		return
 	}
-	w.s.note(a, "heal"+b.name)
-	w.s.printf("healed between %s and %s", a.name, b.name)
-	delete(w.down, p)
+	w.s.note(from, "heal"+to.name)
+	w.s.printf("healed from %s to %s", from.name, to.name)
+	delete(w.down, way{from, to})
 	for _, l := range w.links {
-		if pairOf(l.ends[0].node, l.ends[1].node) == p {
-			for _, e := range l.ends {
-				w.s.after(w.delay(), func() { w.deliver(e) })
+		for _, e := range l.ends {
+			if e.node == to && e.other().node == from {
+				w.s.after(w.delay(from, to), func() { w.deliver(e) })
 			}
 		}
 	}

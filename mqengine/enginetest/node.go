@@ -19,10 +19,14 @@ const turnsMax = 3
 // node is one queue manager with its shell: what mqengine does with goroutines
 // and files is done here by events.
 type node struct {
-	s    *sim
-	name string
-	addr string
-	skew time.Duration
+	s      *sim
+	number int
+	name   string
+	addr   string
+	skew   time.Duration
+	admin  *app
+
+	slowDisk bool
 
 	m    *qmgr.Machine
 	up   bool
@@ -67,10 +71,11 @@ type outFrame struct {
 type answer struct {
 	qmgr.Reply
 	body []byte
+	made time.Time
 }
 
 func (s *sim) addNode(name, addr string) *node {
-	n := &node{s: s, name: name, addr: addr, disk: store.NewMemory(), skew: s.between(-s.cfg.skew, s.cfg.skew)}
+	n := &node{s: s, number: len(s.nodes), name: name, addr: addr, disk: store.NewMemory(), skew: s.between(-s.cfg.skew, s.cfg.skew)}
 	s.nodes = append(s.nodes, n)
 	var fx qmgr.Effects
 	if err := qmgr.Create(n.now(), name, object.QMID(name, n.now()), &fx); err != nil {
@@ -200,7 +205,7 @@ func (n *node) flush() {
 		}
 	}
 	for _, r := range n.fx.Replies {
-		a := answer{Reply: r}
+		a := answer{Reply: r, made: n.s.now}
 		if got, ok := r.Result.(*qmgr.GetResult); ok && got != nil {
 			var err error
 			if a.body, err = got.Whole(func(ref qmgr.BodyRef) ([]byte, error) { return n.body(ref), nil }); err != nil {
@@ -216,6 +221,7 @@ func (n *node) flush() {
 		delete(n.bodies, id)
 	}
 	n.s.noteEffects(n, &n.fx)
+	n.s.records.wrote(n, n.fx.Unit.Ops)
 	n.write(t)
 	n.fx.Reset()
 }
@@ -241,11 +247,11 @@ func (n *node) write(t *turn) {
 		n.turns = append(n.turns, t)
 		n.later(0, func() { n.release(&early) })
 		t.replies, t.frames, t.dials, t.closes = nil, nil, nil, nil
-		n.atLife(done.Add(n.s.between(n.s.cfg.diskMin, n.s.cfg.diskMax)), func() { n.durable(t) })
+		n.atLife(done.Add(n.diskTime()), func() { n.durable(t) })
 		return
 	}
 	if !n.fx.Unit.Empty() || t.sync {
-		done = done.Add(n.s.between(n.s.cfg.diskMin, n.s.cfg.diskMax))
+		done = done.Add(n.diskTime())
 	}
 	if done.Before(n.lastDone) {
 		done = n.lastDone
@@ -253,6 +259,14 @@ func (n *node) write(t *turn) {
 	n.lastDone = done
 	n.turns = append(n.turns, t)
 	n.atLife(done, func() { n.durable(t) })
+}
+
+func (n *node) diskTime() time.Duration {
+	d := n.s.between(n.s.cfg.diskMin, n.s.cfg.diskMax)
+	if n.slowDisk {
+		d *= slowFactor
+	}
+	return d
 }
 
 // durable releases the oldest turn: replies, then frames, then the rest.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"time"
+
+	"github.com/situationd/situationd/mqengine/mqsc"
 )
 
 // eventsMax ends a run that never comes to rest.
@@ -25,22 +27,36 @@ type Counts struct {
 	Cuts, Stalls, InDoubt, InDoubtCommitted, InDoubtResent         int
 	Reallocations, Moves, Inhibits, DeadLettered, UnknownPuts      int
 	UnknownGets, Backouts, Alters, LostNonpersistent, OrderChecked int
-	Suspensions, DiskFull, ClockJumps                              int
+	Suspensions, Refreshes, Resets, Leaves, Definitions            int
+	OneWayCuts, Splits, Losses, SlowLinks, SlowDisks               int
+	DiskFull, ClockJumps, Months                                   int
+	Units, UnitsUnknown, Groups, Expired, Bound, Addressed         int
+	Tombstones, TombstonesUsed, Choices, ChoicesInhibited          int
+	Visits, PriorityChecked                                        int
 }
 
 // sim is one run.
 type sim struct {
-	cfg     config
-	rng     *rand.Rand
-	now     time.Time
-	events  eventQueue
-	seq     uint64
-	nodes   []*node
-	net     network
-	ledger  ledger
+	cfg    config
+	rng    *rand.Rand
+	now    time.Time
+	events eventQueue
+	seq    uint64
+	nodes  []*node
+	net    network
+	ledger ledger
+
+	clusters []*cluster
+	queues   []*clusterQueue
+	removed  []membership // by RESET CLUSTER
+	stopped  map[stoppedChannel]bool
+	commands map[string]*mqsc.Command
+	records  tombstones
+
 	apps    []*app
 	counts  Counts
 	calm    bool // no more faults, no more puts
+	aging   bool // a month goes by: nobody starts channels
 	trace   hash.Hash64
 	text    io.Writer // nil: no text
 	failure []string
@@ -150,9 +166,14 @@ func (s *sim) between(low, high time.Duration) time.Duration {
 // chance is true with probability p.
 func (s *sim) chance(p float64) bool { return p > 0 && s.rng.Float64() < p }
 
-func newSim(seed uint64, text io.Writer) *sim {
-	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x51747561)), now: epoch, trace: fnv.New64a(), text: text}
+func newSim(seed uint64, text io.Writer, broken sabotage) *sim {
+	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x51747561)), now: epoch, trace: fnv.New64a(), text: text, broken: broken}
+	s.stopped, s.commands, s.records = map[stoppedChannel]bool{}, map[string]*mqsc.Command{}, tombstones{}
 	s.cfg = drawConfig(s.rng)
+	if broken != (sabotage{}) {
+		// What is broken is found in a small cluster too.
+		s.cfg.members, s.cfg.ages = min(s.cfg.members, 4), false
+	}
 	s.net.init(s)
 	s.ledger.init(s)
 	return s

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"iter"
 	"os"
 	"reflect"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -26,20 +30,51 @@ func TestSimulation(t *testing.T) {
 		runOne(t, *seedFlag)
 		return
 	}
-	var total Counts
-	for i := range uint64(*seedsFlag) {
-		seed := *firstFlag + i
-		result, again := Run(seed, nil), Run(seed, nil)
-		if result.Hash != again.Hash {
-			t.Errorf("seed %d: two runs differ, %016x and %016x: a core depends on more than its arguments", seed, result.Hash, again.Hash)
+	total, sizes := Counts{}, map[int]int{}
+	for result := range runAll(*firstFlag, *seedsFlag) {
+		if result.once.Hash != result.again.Hash {
+			t.Errorf("seed %d: two runs differ, %016x and %016x: a core depends on more than its arguments", result.once.Seed, result.once.Hash, result.again.Hash)
 		}
-		report(t, result)
-		total.add(result.Counts)
+		report(t, result.once)
+		total.add(result.once.Counts)
+		sizes[result.once.Members]++
 	}
 	t.Logf("%d seeds: %s", *seedsFlag, total)
+	t.Logf("runs by number of queue managers: %v", sizes)
 	if *seedsFlag >= fullRun {
 		for _, name := range total.zero() {
 			t.Errorf("%s never happened in %d seeds: the simulation does not reach it", name, *seedsFlag)
+		}
+	}
+}
+
+// twice is one seed's two runs.
+type twice struct{ once, again Result }
+
+// runAll runs the seeds, as many at a time as there are processors, and gives
+// the results in order.
+func runAll(first uint64, seeds int) iter.Seq[twice] {
+	return func(yield func(twice) bool) {
+		results := make([]chan twice, seeds)
+		for i := range results {
+			results[i] = make(chan twice, 1)
+		}
+		var next atomic.Int64
+		var workers sync.WaitGroup
+		defer workers.Wait()
+		for range runtime.GOMAXPROCS(0) {
+			workers.Go(func() {
+				for i := next.Add(1) - 1; i < int64(seeds); i = next.Add(1) - 1 {
+					seed := first + uint64(i)
+					results[i] <- twice{Run(seed, nil), Run(seed, nil)}
+				}
+			})
+		}
+		for i := range results {
+			if !yield(<-results[i]) {
+				next.Store(int64(seeds))
+				return
+			}
 		}
 	}
 }
