@@ -126,7 +126,7 @@ func TestCluster_Watch_TellsOfInstances(t *testing.T) {
 func TestLinks_Stranger_Refused(t *testing.T) {
 	t.Parallel()
 	_, folder := startFolder(t, dataFolder(t))
-	if err := End(testContext(t), folder, "QM1", true); err != nil {
+	if err := End(testContext(t), folder, "QM1", EndMode{}); err != nil {
 		t.Fatal(err)
 	}
 	q, err := Start(testContext(t), Options{Name: "QM1", Folder: folder, Listen: "127.0.0.1:0"})

@@ -14,6 +14,7 @@ import (
 const (
 	StatusStarting          = "Starting"
 	StatusRunning           = "Running"
+	StatusQuiescing         = "Quiescing"
 	StatusEnded             = "Ended normally"
 	StatusEndedUnexpectedly = "Ended unexpectedly"
 )
@@ -74,6 +75,8 @@ func look(name, folder string) (Info, error) {
 		return info, fmt.Errorf("queue manager %s: %w", name, err)
 	case running && h.starting:
 		info.Status, info.PID = StatusStarting, h.pid
+	case running && h.quiesces:
+		info.Status, info.PID = StatusQuiescing, h.pid
 	case running:
 		info.Status, info.PID = StatusRunning, h.pid
 	case h.ended:

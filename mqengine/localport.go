@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/qmgr"
 )
 
@@ -27,6 +28,9 @@ var (
 // Connect is MQCONN of a program in this process. The connection must be
 // disconnected; it ends with the queue manager at the latest.
 func (q *QueueManager) Connect(_ context.Context, appl qmgr.Appl) (Conn, error) {
+	if q.quiescing() {
+		return nil, mqi.Errorf("MQCONN", q.name, mqi.MQRC_Q_MGR_QUIESCING, "the queue manager is ending")
+	}
 	p := &localPort{qm: q, calls: newCalls()}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	var err error

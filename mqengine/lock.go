@@ -1,9 +1,10 @@
 package mqengine
 
 import (
-	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -31,7 +32,10 @@ func (e *InUseError) Error() string {
 
 // folderLock is the exclusive right to a queue manager's folder. The kernel
 // takes it back when the process dies, however it dies.
-type folderLock struct{ f *os.File }
+type folderLock struct {
+	f      *os.File
+	before string // what the file said of the last holder
+}
 
 // lockFolder takes the lock and notes the process in it.
 func lockFolder(folder, name string) (*folderLock, error) {
@@ -54,7 +58,7 @@ func lockFolder(folder, name string) (*folderLock, error) {
 		}
 		<-time.After(lockPatience / 20)
 	}
-	l := &folderLock{f}
+	l := &folderLock{f: f, before: firstLine(f)}
 	if err := l.stillThere(folder); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock queue manager %s: %w", name, err), f.Close())
 	}
@@ -83,6 +87,9 @@ func (l *folderLock) stillThere(folder string) error {
 // running notes that the queue manager can be used.
 func (l *folderLock) running() error { return l.note(fmt.Sprintf("pid %d", os.Getpid())) }
 
+// quiescing notes that a controlled end has begun.
+func (l *folderLock) quiescing() error { return l.note(fmt.Sprintf("quiescing %d", os.Getpid())) }
+
 // note replaces what the lock file says.
 func (l *folderLock) note(line string) error {
 	if err := l.f.Truncate(0); err != nil {
@@ -90,6 +97,12 @@ func (l *folderLock) note(line string) error {
 	}
 	_, err := l.f.WriteAt([]byte(line+"\n"), 0)
 	return err
+}
+
+// giveBack releases the lock of a start that failed: the queue manager is as it
+// was. A file that says nothing is that of one that was never started.
+func (l *folderLock) giveBack() error {
+	return errors.Join(l.note(cmp.Or(l.before, "ended")), l.f.Close())
 }
 
 // release gives the lock back; normally says that the end was orderly.
@@ -105,22 +118,27 @@ func (l *folderLock) release(normally bool) error {
 type holder struct {
 	pid      int
 	starting bool // not ready yet
+	quiesces bool // a controlled end has begun
 	ended    bool // the last holder ended in order
 }
 
 func readHolder(f *os.File) holder {
 	var h holder
-	if _, err := f.Seek(0, 0); err != nil {
-		return h
-	}
-	s := bufio.NewScanner(f)
-	if !s.Scan() {
-		return h
-	}
-	word, pid, _ := strings.Cut(s.Text(), " ")
+	word, pid, _ := strings.Cut(firstLine(f), " ")
 	h.pid, _ = strconv.Atoi(pid) // 0, unknown, for whatever else is there
-	h.starting, h.ended = word == "starting", word == "ended"
+	h.starting, h.quiesces, h.ended = word == "starting", word == "quiescing", word == "ended"
 	return h
+}
+
+// firstLine is what a lock file says; blank if there is nothing, or nothing that can be read.
+func firstLine(f *os.File) string {
+	line := make([]byte, 64)
+	n, err := f.ReadAt(line, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return ""
+	}
+	text, _, _ := strings.Cut(string(line[:n]), "\n")
+	return text
 }
 
 // lookAtLock tells whether somebody holds the lock now, and what the file says.

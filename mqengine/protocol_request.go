@@ -23,8 +23,8 @@ type clientCall struct {
 	// since and attributes belong to a sample.
 	since      uint64
 	attributes bool // send every row's attributes, also unchanged ones
-	// immediate belongs to an end: do not wait for the applications.
-	immediate bool
+	// end is how the queue manager is to end.
+	end EndMode
 }
 
 // errUnknownKind is a frame that this version does not know.
@@ -98,7 +98,7 @@ func decodeRequest(frame []byte) (clientCall, error) {
 	case kindSample:
 		c.since, c.attributes = r.Uint(), r.Bool()
 	case kindEnd:
-		c.immediate = r.Bool()
+		c.end = readEndMode(r)
 	case kindWatch, kindDisconnect:
 	default:
 		return c, fmt.Errorf("%w %d", errUnknownKind, c.kind)

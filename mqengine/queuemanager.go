@@ -1,12 +1,14 @@
 package mqengine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -43,6 +45,10 @@ type QueueManager struct {
 	// The releasing goroutine's own.
 	changes []Change
 
+	ebbing    atomic.Bool // a controlled end has begun
+	quiesceMu sync.Mutex
+	patience  *time.Timer // until a controlled end is immediate; nil: none
+
 	ending   chan struct{} // closed by the first end
 	endOnce  sync.Once
 	endCause error // set before ending is closed
@@ -70,6 +76,7 @@ func Start(ctx context.Context, o Options) (*QueueManager, error) {
 			return nil, errors.Join(fmt.Errorf("queue manager %s: %w", o.Name, err), q.Stop(ctx))
 		}
 	}
+	q.say("AMQ8003I", "IBM MQ queue manager '%s' started, process %d, listener %s.", o.Name, os.Getpid(), cmp.Or(q.addr, NoListener))
 	return q, nil
 }
 
@@ -96,7 +103,7 @@ func assemble(ctx context.Context, o Options) (_ *QueueManager, err error) {
 		if q.lock, err = lockFolder(o.Folder, o.Name); err != nil {
 			return nil, err
 		}
-		undo = append(undo, func() error { return q.lock.release(false) })
+		undo = append(undo, q.lock.giveBack)
 		q.errorLog = openErrorLog(filepath.Join(o.Folder, "errors"), q.logger)
 	} else {
 		q.errorLog = openErrorLog("", q.logger)
@@ -228,6 +235,7 @@ func (q *QueueManager) end(cause error) {
 func (q *QueueManager) supervise() {
 	<-q.ending
 	defer close(q.done)
+	q.calm()
 	if q.endCause != nil {
 		q.say("AMQ6209E", "The queue manager ends: %v", q.endCause)
 		if f := (*fault)(nil); errors.As(q.endCause, &f) {
@@ -242,6 +250,7 @@ func (q *QueueManager) supervise() {
 	q.sinks.close(connectionBroken("the queue manager has ended"))
 	q.watches.close()
 	err := errors.Join(q.locals.close(), q.links.close(), q.store.Close())
+	q.say("AMQ8004I", "IBM MQ queue manager '%s' ended.", q.name)
 	if q.lock != nil {
 		err = errors.Join(err, q.lock.release(q.endCause == nil))
 	}

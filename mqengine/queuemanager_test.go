@@ -67,7 +67,7 @@ func TestQueueManager_BodiesBeyondBudget_ReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(first.Disconnect(testContext(t)), End(testContext(t), folder, "QM1", true)); err != nil {
+	if err := errors.Join(first.Disconnect(testContext(t)), End(testContext(t), folder, "QM1", EndMode{})); err != nil {
 		t.Fatal(err)
 	}
 	q := start()
@@ -251,7 +251,7 @@ func TestStart_PortInUse_OneLine(t *testing.T) {
 	t.Parallel()
 	data := dataFolder(t)
 	_, folder := startFolder(t, data)
-	if err := End(testContext(t), folder, "QM1", true); err != nil {
+	if err := End(testContext(t), folder, "QM1", EndMode{}); err != nil {
 		t.Fatal(err)
 	}
 	first, err := Start(testContext(t), Options{Name: "QM1", Folder: folder, Listen: "127.0.0.1:0"})
@@ -318,7 +318,7 @@ func TestQueueManager_LongPath(t *testing.T) {
 	c := dialTo(t, folder)
 	run(t, c, "DEFINE QLOCAL(Q)")
 	put(t, c, open(t, c, "Q", mqi.MQOO_OUTPUT), "x", 0)
-	if err := End(testContext(t), folder, "QM1", false); err != nil {
+	if err := End(testContext(t), folder, "QM1", EndMode{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := Delete(data, "QM1"); err != nil {

@@ -90,6 +90,7 @@ func (q *QueueManager) release(t *turn, err error) {
 		}
 	}
 	if err == nil {
+		q.disconnect(t.fx.Stopped)
 		q.links.carryOut(t)
 		q.errorLog.write(t.fx.Log)
 	}
@@ -98,6 +99,16 @@ func (q *QueueManager) release(t *turn, err error) {
 	}
 	if t.fx.Ended && err == nil {
 		q.end(nil)
+	}
+}
+
+// disconnect breaks connections that a command has stopped. Their answers are out.
+func (q *QueueManager) disconnect(stopped []qmgr.ConnID) {
+	for _, id := range stopped {
+		if k := q.sinks.get(id); k != nil {
+			q.sinks.remove(id)
+			k.lost(connectionBroken("the connection was stopped by a command"))
+		}
 	}
 }
 

@@ -81,6 +81,10 @@ func (s *session) greet() error {
 	if h.QMgr != "" && h.QMgr != s.qm.name {
 		return refuse(mqi.MQRC_Q_MGR_NAME_ERROR, "this is the queue manager %s", s.qm.name)
 	}
+	// A command that ends the queue manager may come in a controlled end, which waits; its calls are refused.
+	if s.qm.quiescing() && h.Tag != endTag {
+		return refuse(mqi.MQRC_Q_MGR_QUIESCING, "the queue manager is ending")
+	}
 	if s.qm.locals.crowded() {
 		s.qm.say("AMQ9513E", "Maximum number of local applications reached; one was refused.")
 		return refuse(mqi.MQRC_MAX_CONNS_LIMIT_REACHED, "the queue manager has as many connections as it takes")
@@ -153,7 +157,11 @@ func (s *session) handle(c *clientCall) error {
 		return s.watch(c.tag)
 	case kindEnd:
 		err := s.answer(reply{tag: c.tag})
-		s.qm.end(nil)
+		if c.end.Controlled {
+			s.qm.quiesce(c.end.Within)
+		} else {
+			s.qm.end(nil)
+		}
 		return err
 	default: // the machine's
 		return s.call(c)

@@ -238,7 +238,7 @@ func TestSession_SlowClient_HoldsNobody(t *testing.T) {
 func TestSession_Silent_Ended(t *testing.T) {
 	t.Parallel()
 	_, folder := startFolder(t, dataFolder(t))
-	if err := End(testContext(t), folder, "QM1", true); err != nil {
+	if err := End(testContext(t), folder, "QM1", EndMode{}); err != nil {
 		t.Fatal(err)
 	}
 	q, err := Start(testContext(t), Options{Name: "QM1", Folder: folder, Listen: "127.0.0.1:0", helloWait: 100 * time.Millisecond})
@@ -277,7 +277,7 @@ func TestEnd_Starting_Waits(t *testing.T) {
 		t.Errorf("it is shown as %+v, %v", info, err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- End(testContext(t), folder, "QM1", true) }()
+	go func() { ended <- End(testContext(t), folder, "QM1", EndMode{}) }()
 	q.launch()
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -286,7 +286,7 @@ func TestEnd_Starting_Waits(t *testing.T) {
 	if info, err := Look(data, "QM1"); err != nil || info.Status != StatusEnded {
 		t.Errorf("it is shown as %+v, %v", info, err)
 	}
-	if err := End(testContext(t), folder, "QM1", true); !errors.Is(err, mqi.MQRC_Q_MGR_NOT_AVAILABLE) {
+	if err := End(testContext(t), folder, "QM1", EndMode{}); !errors.Is(err, mqi.MQRC_Q_MGR_NOT_AVAILABLE) {
 		t.Errorf("a second end gives %v", err)
 	}
 }

@@ -278,9 +278,9 @@ func (p *socketPort) disconnect(ctx context.Context) error {
 }
 
 // end asks the queue manager to end.
-func (p *socketPort) end(ctx context.Context, immediate bool) error {
+func (p *socketPort) end(ctx context.Context, mode EndMode) error {
 	_, err := p.ask(ctx, func(b []byte, tag uint64) []byte {
-		return wire.AppendBool(appendHead(b, kindEnd, tag), immediate)
+		return mode.append(appendHead(b, kindEnd, tag))
 	})
 	return err
 }

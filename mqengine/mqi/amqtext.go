@@ -57,6 +57,7 @@ var amqTexts = map[string]string{
 	"AMQ8421E": "A required keyword was not specified. %1",
 	"AMQ8424E": "Error detected in a name keyword. %1",
 	"AMQ8425E": "Attribute value error. %1",
+	"AMQ8457I": "IBM MQ connection stopped.",
 	"AMQ8426I": "Valid MQSC commands are:%1",
 	"AMQ8427I": "Valid syntax for the MQSC command: %1",
 	"AMQ8430E": "Remote queue manager name is unknown.",

@@ -145,6 +145,7 @@ var actionForms = []form{
 	{verb: "STOP", noun: "CHANNEL", name: exactName, nameType: nameChannel, params: []object.Attr{
 		words("MODE", "QUIESCE", "FORCE", "TERMINATE"), words("STATUS", "STOPPED", "INACTIVE"),
 		text("CONNAME", 264), named("QMNAME"), ignState}},
+	{verb: "STOP", noun: "CONN", name: exactName, nameType: nameConn, params: []object.Attr{text("EXTCONN", 32)}},
 	{verb: "STOP", noun: "LISTENER", name: exactName, nameType: nameObject, params: []object.Attr{ignState}},
 	{verb: "PING", noun: "CHANNEL", name: exactName, nameType: nameChannel, params: []object.Attr{number("DATALEN", 16, 32768)}},
 	{verb: "PING", noun: "QMGR"},

@@ -31,7 +31,6 @@ var absentNouns = []absentNoun{
 	{"CHINIT", "START", "channels always begin with the queue manager"},
 	{"CHLAUTH", "DISPLAY SET", "there are no channel authentication records"},
 	{"COMMINFO", "ALTER DEFINE DELETE DISPLAY", noTopics},
-	{"CONN", "STOP", "an application is ended by ending its process"},
 	{"ENTAUTH", "DISPLAY", noAuthority},
 	{"LOG", "SET", "there are no log extents"},
 	{"POLICY", "DELETE DISPLAY SET", "messages are not protected by policies"},

@@ -47,8 +47,11 @@ func (m *Machine) command(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Re
 	case "DISPLAY":
 		return m.display(now, fx, cmd)
 	case "STOP":
-		if cmd.Noun == "LISTENER" {
+		switch cmd.Noun {
+		case "LISTENER":
 			return m.stopListener(fx, cmd)
+		case "CONN":
+			return m.stopConn(now, fx, cmd)
 		}
 	case "PING":
 		if cmd.Noun == "QMGR" {

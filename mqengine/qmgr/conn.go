@@ -24,8 +24,12 @@ type conn struct {
 }
 
 func (m *Machine) connect(ev Connect) {
+	if m.quiescing {
+		m.refused[ev.Conn] = mqi.MQRC_Q_MGR_QUIESCING
+		return
+	}
 	if len(m.conns) >= m.cfg.MaxConns {
-		m.refused[ev.Conn] = struct{}{}
+		m.refused[ev.Conn] = mqi.MQRC_MAX_CONNS_LIMIT_REACHED
 		return
 	}
 	m.conns[ev.Conn] = &conn{id: ev.Conn, appl: ev.Appl}

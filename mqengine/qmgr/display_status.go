@@ -206,7 +206,12 @@ func (m *Machine) displayQMStatus(now time.Time, cmd *mqsc.Command) mqsc.Result 
 		switch keyword {
 		case "QMNAME":
 			return []string{m.name}
-		case "STATUS", "CHINIT":
+		case "STATUS":
+			if m.quiescing {
+				return []string{"QUIESCING"}
+			}
+			return []string{"RUNNING"}
+		case "CHINIT":
 			return []string{"RUNNING"}
 		case "CMDSERV":
 			return []string{"STOPPED"}

@@ -57,6 +57,8 @@ type (
 	ListenerDown struct{ Name, Reason string }
 	// Space tells whether the disk reserve is reached (puts then get 2056).
 	Space struct{ Low bool }
+	// Quiesce begins a controlled end (endmqm -c): Effects.Ended follows when nobody has work under way.
+	Quiesce struct{}
 	// Tick lets deadlines pass; the shell sends it when NextDeadline has come.
 	Tick struct{}
 )
@@ -71,6 +73,7 @@ func (LinkDown) event()     {}
 func (ListenerUp) event()   {}
 func (ListenerDown) event() {}
 func (Space) event()        {}
+func (Quiesce) event()      {}
 func (Tick) event()         {}
 
 // Appl is who is connected, as DISPLAY CONN and QSTATUS TYPE(HANDLE) show it.
@@ -98,7 +101,9 @@ type Effects struct {
 	// ClusterChanged: what InstancesOf answers changed for some queue.
 	ClusterChanged bool
 	Log            []LogEntry
-	// Ended: the queue manager has ended by command; the shell stops after releasing this turn.
+	// Stopped are connections that the shell breaks after their answers: STOP CONN.
+	Stopped []ConnID
+	// Ended: a controlled end has come to its end; the shell stops after releasing this turn.
 	Ended bool
 }
 
@@ -112,7 +117,7 @@ func (fx *Effects) Reset() {
 	fx.Dials, fx.Closes = fx.Dials[:0], fx.Closes[:0]
 	fx.Listens, fx.Unlistens = fx.Listens[:0], fx.Unlistens[:0]
 	fx.Drop, fx.Touched = fx.Drop[:0], fx.Touched[:0]
-	fx.Log = fx.Log[:0]
+	fx.Log, fx.Stopped = fx.Log[:0], fx.Stopped[:0]
 	fx.ClusterChanged, fx.Ended = false, false
 }
 

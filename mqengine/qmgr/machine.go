@@ -52,8 +52,8 @@ type Machine struct {
 	limits  limits
 
 	conns   map[ConnID]*conn
-	refused map[ConnID]struct{} // over MaxConns; their calls are answered with 2025
-	waiting []*parked           // calls that wait for the repository, in order
+	refused map[ConnID]mqi.Reason // not connected, and why: what their calls are answered with
+	waiting []*parked             // calls that wait for the repository, in order
 
 	timers  timers
 	making  makings
@@ -62,14 +62,15 @@ type Machine struct {
 
 	listeners listeners
 
-	seq      uint64 // last position given to a message on any queue
-	spaceLow bool
-	ids      idSource
-	chunks   chunkPool
-	headers  arena
-	parts    []*message // scratch of give
-	words    interner
-	restore  *restoring // until Start
+	seq       uint64 // last position given to a message on any queue
+	spaceLow  bool
+	quiescing bool // a controlled end has begun
+	ids       idSource
+	chunks    chunkPool
+	headers   arena
+	parts     []*message // scratch of give
+	words     interner
+	restore   *restoring // until Start
 }
 
 // limits are the attributes of the queue manager that calls are checked against.
@@ -91,7 +92,7 @@ func New(cfg Config) *Machine {
 		cfg.ExpiryInterval = defaultExpiryInterval
 	}
 	m := &Machine{
-		cfg: cfg, name: cfg.Name, qmid: cfg.QMID, conns: map[ConnID]*conn{}, refused: map[ConnID]struct{}{},
+		cfg: cfg, name: cfg.Name, qmid: cfg.QMID, conns: map[ConnID]*conn{}, refused: map[ConnID]mqi.Reason{},
 		restore: &restoring{queues: map[uint32]*queue{}},
 	}
 	m.catalog.init()
@@ -137,12 +138,17 @@ func (m *Machine) Step(now time.Time, ev Event, fx *Effects) {
 		m.listenerDown(fx, ev)
 	case Space:
 		m.spaceLow = ev.Low
+	case Quiesce:
+		m.quiesce(now, fx)
 	case Tick:
 	default:
 		m.channelEvent(now, fx, ev)
 	}
 	m.tick(now, fx)
 	m.putMade(now, fx)
+	if m.quiescing && m.quiesced() {
+		fx.Ended = true
+	}
 }
 
 // tick lets every deadline up to now pass.
@@ -172,8 +178,8 @@ func (m *Machine) call(now time.Time, fx *Effects, ev Call) {
 	c := m.conns[ev.Conn]
 	if c == nil {
 		reason := mqi.MQRC_HCONN_ERROR
-		if _, ok := m.refused[ev.Conn]; ok {
-			reason = mqi.MQRC_MAX_CONNS_LIMIT_REACHED
+		if why, ok := m.refused[ev.Conn]; ok {
+			reason = why
 		}
 		discard(fx, ev.Request)
 		fx.Replies = append(fx.Replies, Reply{Conn: ev.Conn, Tag: ev.Tag, CompCode: mqi.MQCC_FAILED, Reason: reason})
@@ -204,6 +210,11 @@ func discard(fx *Effects, req Request) {
 
 // perform carries out a request. last: it waited for the repository as long as it may.
 func (m *Machine) perform(now time.Time, fx *Effects, c *conn, tag uint64, req Request, last bool) {
+	if m.quiescing && failsNow(req) {
+		discard(fx, req)
+		c.fail(fx, tag, mqi.MQRC_Q_MGR_QUIESCING)
+		return
+	}
 	switch req := req.(type) {
 	case PutReq:
 		m.put(now, fx, c, tag, &req, last)

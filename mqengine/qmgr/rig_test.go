@@ -34,6 +34,8 @@ type rig struct {
 	// What the machine asked for of listeners: "L1 10.0.0.1:1414", and "-L1" for one that ends.
 	listens []string
 	syncs   int
+	stopped []ConnID
+	ended   bool
 }
 
 // newRig makes a queue manager QM1 with the system objects.
@@ -131,6 +133,8 @@ func (r *rig) settle() {
 		r.touched[n] = true
 	}
 	r.log = append(r.log, fx.Log...)
+	r.stopped = append(r.stopped, fx.Stopped...)
+	r.ended = r.ended || fx.Ended
 	fx.Reset()
 }
 
