@@ -188,8 +188,13 @@ func (m *Machine) runDirty(now time.Time, fx *Effects) {
 	list := ch.dirty
 	ch.dirty = nil
 	for _, s := range list {
-		s.dirty = false
-		if !s.forgotten {
+		kicked := s.kicked
+		s.dirty, s.kicked = false, false
+		switch {
+		case s.forgotten:
+		case kicked && !s.linked():
+			m.runSender(now, fx, s, channel.Kick{})
+		default:
 			m.runSender(now, fx, s, channel.Wake{})
 		}
 	}

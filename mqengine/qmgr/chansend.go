@@ -23,6 +23,7 @@ type sender struct {
 	link    LinkID
 	addr    string // dialled last
 	dirty   bool
+	kicked  bool // dirty, and not to wait for its next attempt
 	// forgotten: nothing defines the channel at present, but it has messages in
 	// doubt from its last life. It waits for its definition, and they with it.
 	forgotten bool
@@ -160,8 +161,14 @@ func (m *Machine) refreshSenders(now time.Time) {
 			}
 			continue
 		}
+		moved := s.def.Str("CONNAME") != def.Str("CONNAME")
 		s.def, s.deftype = def, deftype
 		s.machine.SetParams(m.senderParams(def))
+		if moved && s.machine.Status() == mqi.MQCHS_RETRYING {
+			// It was somewhere else, or is another queue manager of that name: not to be looked for in vain.
+			s.kicked = true
+			m.markDirty(s)
+		}
 		if s.forgotten {
 			s.forgotten = false
 			m.markDirty(s)

@@ -72,13 +72,19 @@ func newClusterNet(t testing.TB) *clusterNet {
 
 // add creates and starts a queue manager.
 func (w *clusterNet) add(name string) *netNode {
+	w.t.Helper()
+	return w.addAs(name, name+"_2026-03-01_12.00.00")
+}
+
+// addAs creates a queue manager with an identifier of its own.
+func (w *clusterNet) addAs(name, qmid string) *netNode {
 	n := &netNode{
 		net: w, name: name, addr: fmt.Sprintf("127.0.0.1:%d", 1414+len(w.nodes)),
 		disk: diskState{map[string][]byte{}, map[[2]uint64][]byte{}, map[store.BodyID][]byte{}},
 	}
 	w.nodes = append(w.nodes, n)
 	var fx Effects
-	if err := Create(w.now, name, name+"_2026-03-01_12.00.00", &fx); err != nil {
+	if err := Create(w.now, name, qmid, &fx); err != nil {
 		w.t.Fatal(err)
 	}
 	n.apply(fx.Unit.Ops)
