@@ -27,6 +27,8 @@ type sender struct {
 	// forgotten: nothing defines the channel at present, but it has messages in
 	// doubt from its last life. It waits for its definition, and they with it.
 	forgotten bool
+	// undefined: nothing defines the channel any more; it ends when it has nothing to do.
+	undefined bool
 	fx        channel.Effects
 
 	// The Step under way, for Take and Item.
@@ -156,16 +158,17 @@ func (m *Machine) refreshSenders(now time.Time) {
 		s := ch.senders[name]
 		def, deftype := m.senderDefinition(now, name)
 		if def == nil {
+			s.undefined = true
 			if s.machine.Idle() && !s.dirty {
 				delete(ch.senders, name)
 			}
 			continue
 		}
-		moved := s.def.Str("CONNAME") != def.Str("CONNAME")
-		s.def, s.deftype = def, deftype
+		moved := s.undefined || s.def.Str("CONNAME") != def.Str("CONNAME")
+		s.def, s.deftype, s.undefined = def, deftype, false
 		s.machine.SetParams(m.senderParams(def))
 		if moved && s.machine.Status() == mqi.MQCHS_RETRYING {
-			// It was somewhere else, or is another queue manager of that name: not to be looked for in vain.
+			// It was away or somewhere else, or is another queue manager of that name: not to be looked for in vain.
 			s.kicked = true
 			m.markDirty(s)
 		}
@@ -175,6 +178,35 @@ func (m *Machine) refreshSenders(now time.Time) {
 		}
 	}
 	m.cluster.deadlineKnown = false
+}
+
+// forgetSenders drops the state of senders that nothing defines any more: STOP
+// CHANNEL is a state of a channel that there is, and one of the same name that
+// is defined later starts anew. One with messages in doubt stays.
+func (m *Machine) forgetSenders(now time.Time, fx *Effects) {
+	ch := &m.cluster.channels
+	for _, key := range sortedStrings(ch.records) {
+		name, ok := strings.CutPrefix(key, "s/")
+		if !ok {
+			continue
+		}
+		if def, _ := m.senderDefinition(now, name); def != nil {
+			continue
+		}
+		if s := ch.senders[name]; s != nil && m.forgettable(s) {
+			delete(ch.senders, name)
+			m.deleteRecord(fx, key)
+		}
+	}
+	m.cluster.deadlineKnown = false
+}
+
+// forgetChannel drops the state of a receiving channel that was deleted.
+func (m *Machine) forgetChannel(fx *Effects, o *object.Object) {
+	if o.Kind() == object.ClusRcvr || o.Kind() == object.Receiver {
+		delete(m.cluster.channels.stopped, o.Name)
+		m.deleteRecord(fx, "stop/"+o.Name)
+	}
 }
 
 // Take implements channel.Queue.
@@ -268,10 +300,21 @@ func (m *Machine) afterSender(now time.Time, fx *Effects, s *sender, before mqi.
 	after := s.machine.Status()
 	if after != before {
 		m.clusterChanged(fx)
+		m.noteRepositories(now, fx)
 	}
 	if want.Failed || after == mqi.MQCHS_STOPPED && before != mqi.MQCHS_STOPPED {
 		m.rerouteLater(s.backlog)
 	}
+	if s.undefined && after == mqi.MQCHS_RETRYING && m.forgettable(s) {
+		// The queue manager that it leads to left the cluster: nobody is to be called again.
+		delete(ch.senders, s.name)
+		m.deleteRecord(fx, "s/"+s.name)
+	}
+}
+
+// forgettable reports whether nothing would be lost with a sender.
+func (m *Machine) forgettable(s *sender) bool {
+	return !s.linked() && !s.dirty && len(s.taken) == 0 && s.machine.Stats().InDoubt == 0 && !s.backlog.ready()
 }
 
 func (s *sender) linkUp(m *Machine, now time.Time, fx *Effects) {

@@ -17,6 +17,7 @@ type clusters struct {
 	cands    []workload.Candidate // scratch of route
 	records  []restored           // until clusterStart
 	revision uint64               // of what instances answers
+	stale    map[string]bool      // clusters of which no full repository is reached
 
 	channels channels
 
@@ -53,7 +54,7 @@ func (m *Machine) clusterRecord(key string, value []byte) bool {
 func (m *Machine) clusterStart(now time.Time, fx *Effects) {
 	c := &m.cluster
 	c.repo = repository.New(m.name, m.qmid)
-	c.counters = workload.NewCounters()
+	c.counters, c.stale = workload.NewCounters(), map[string]bool{}
 	c.channels.init()
 	c.revision = 1
 	for _, r := range c.records {
@@ -215,11 +216,20 @@ func (m *Machine) objectChanged(now time.Time, fx *Effects, was, is *object.Obje
 		m.queueChanged(now, fx, o.Name, was, is)
 	case k == object.ClusRcvr || k == object.ClusSdr || k == object.QMgr:
 		m.membershipChanged(now, fx)
+		if is == nil {
+			m.forgetChannel(fx, o)
+			m.forgetSenders(now, fx)
+		}
 	case k == object.Namelist:
 		m.membershipChanged(now, fx)
 		m.publishQueues(now, fx, func(q *queue) bool { return q.def.Has("CLUSNL") && q.def.Str("CLUSNL") == o.Name })
 	case k == object.Sender:
 		m.refreshSenders(now)
+		if is == nil {
+			m.forgetSenders(now, fx)
+		}
+	case is == nil && k == object.Receiver:
+		m.forgetChannel(fx, o)
 	}
 	if o.Kind() == object.QMgr {
 		// CLWLUSEQ and CLWLMRUC weigh in every choice.
@@ -285,6 +295,7 @@ func (m *Machine) withRepository(now time.Time, fx *Effects, call func(*reposito
 	if rx.Channels {
 		m.refreshSenders(now)
 		m.rerouteOrphans(now, fx)
+		m.noteRepositories(now, fx)
 		m.clusterChanged(fx)
 	}
 	for _, s := range rx.Sends {

@@ -112,6 +112,7 @@ func (m *Machine) refreshCluster(now time.Time, fx *Effects, cmd *mqsc.Command) 
 			m.cluster.repo.Refresh(now, c, param(cmd, "REPOS") == "YES", m.channelInUse, rx)
 		})
 	}
+	m.forgetSenders(now, fx)
 	return done("AMQ8558I")
 }
 

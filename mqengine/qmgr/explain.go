@@ -221,7 +221,7 @@ func (m *Machine) notes(now time.Time, req *ExplainReq, d *destination, x *choic
 	if n := m.boundHandles(d.name); n > 0 {
 		out = append(out, fmt.Sprintf("warning: %d open handles on %s are bound to their instance; they keep it until they are opened again", n, m.name))
 	}
-	if !m.repositoryReachable(now) {
+	if !m.repositoriesReachable(now, []string{req.Queue}) {
 		out = append(out, "warning: no full repository can be reached; this is what was known before")
 	}
 	return out

@@ -193,7 +193,10 @@ func (m *Machine) resolveDefinition(r resolving, d destination, q *queue) (desti
 }
 
 // resolveRemote: another queue manager, over an ordinary transmission queue or through the cluster.
+// What is opened not fixed and reaches its queue manager through aliases at
+// gateways is routed with each put.
 func (m *Machine) resolveRemote(r resolving, d destination, xmitQ string) (destination, mqi.Reason) {
+	asked := d.bind
 	d.bind = bindOnOpen
 	if xmitQ != "" {
 		q, reason := m.transmissionQueue(xmitQ, mqi.MQRC_UNKNOWN_XMIT_Q, mqi.MQRC_XMIT_Q_USAGE_ERROR)
@@ -202,11 +205,14 @@ func (m *Machine) resolveRemote(r resolving, d destination, xmitQ string) (desti
 	if q := m.localQueue(d.qmgr); q != nil && q.attr.xmit {
 		return d.transmit(q), mqi.MQRC_NONE
 	}
-	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: bindOnOpen, Open: true, Deadline: r.last, Choice: r.choice})
+	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: asked, Open: true, Deadline: r.last, Choice: r.choice})
 	switch res.Status {
 	case routeWait:
 		return d, r.wait()
 	case routeTransmit, routeLocal:
+		if res.Gateway && (asked == bindNotFixed || asked == bindAsQDef && res.DefBind == bindNotFixed) {
+			d.bind, d.routed = bindNotFixed, true
+		}
 		return d.fix(res), mqi.MQRC_NONE
 	case routeFailed:
 	}

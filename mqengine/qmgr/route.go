@@ -72,6 +72,7 @@ type routeResult struct {
 	XmitQ       *queue // routeTransmit
 	TargetQ     string // queue name at the destination
 	TargetQMgr  string // queue manager chosen
+	Gateway     bool   // the queue manager that was named is an alias at the one chosen
 	DefBind     bindType
 	DefPersist  bool // defaults of the instance, for puts that ask for the queue's
 	DefPriority int32
@@ -149,11 +150,40 @@ func (m *Machine) candidates(now time.Time, rq routeRequest, own *queue) (cands 
 			continue
 		}
 		for _, host := range c.repo.Hosts(now, rec.Cluster, rec.QMID) {
-			cands = append(cands, m.candidate(rec, host))
+			cands = m.addWay(now, cands, rec, host, (*Machine).candidate)
 		}
 	}
 	c.cands = cands
 	return cands, local
+}
+
+// addWay adds a way to an instance, unless its channel is among them: in
+// overlapping clusters a queue manager with one CLUSRCVR for all of them is one
+// destination, and not suspended as long as it is not in one of them. Nor is it
+// added if its channel leads to another queue manager of that name by now.
+func (m *Machine) addWay(
+	now time.Time, cands []workload.Candidate, rec, host *repository.Record,
+	way func(m *Machine, rec, host *repository.Record) workload.Candidate,
+) []workload.Candidate {
+	if to := m.cluster.repo.Channel(now, host.Name); to != nil && to.QMID != host.QMID {
+		return cands
+	}
+	for i := range cands {
+		c := &cands[i]
+		if c.Local {
+			continue
+		}
+		if c.Cluster == rec.Cluster {
+			break // they are in the order of clusters: the rest is of this one
+		}
+		if c.Channel == host.Name {
+			if c.Suspended && !host.Suspended {
+				*c = way(m, rec, host)
+			}
+			return cands
+		}
+	}
+	return append(cands, way(m, rec, host))
 }
 
 func (m *Machine) inCluster(cluster string) bool {
@@ -174,7 +204,7 @@ func (m *Machine) localCandidate(now time.Time, q *queue) workload.Candidate {
 	for i, cluster := range q.attr.public.Clusters {
 		for _, host := range m.cluster.repo.Hosts(now, cluster, m.qmid) {
 			w := &host.Workload
-			if i == 0 || w.Rank > c.ChlRank {
+			if i == 0 || c.Suspended && !host.Suspended || c.Suspended == host.Suspended && w.Rank > c.ChlRank {
 				c.Cluster, c.Suspended = cluster, host.Suspended
 				c.ChlRank, c.ChlPrty, c.ChlWght, c.NetPrty = w.Rank, w.Priority, w.Weight, w.NetPriority
 			}
@@ -254,57 +284,4 @@ func (m *Machine) routeTo(name string, own *queue, c *workload.Candidate) routeR
 		res.DefBind, res.DefPersist, res.DefPriority = bindOf(w.DefBind), w.DefPersistent, int32(w.DefPriority)
 	}
 	return res
-}
-
-// routeAddressed finds the way to a queue manager that was named: its channels,
-// or a clustered alias of that name at a gateway.
-func (m *Machine) routeAddressed(now time.Time, fx *Effects, rq routeRequest) routeResult {
-	c := &m.cluster
-	if c.repo == nil {
-		return routeResult{Reason: mqi.MQRC_UNKNOWN_REMOTE_Q_MGR}
-	}
-	known := m.ask(now, fx, rq.QMgr)
-	cands := c.cands[:0]
-	for _, host := range c.repo.QMgrNamed(now, rq.QMgr) {
-		if host.QMID != m.qmid && m.inCluster(host.Cluster) {
-			cands = append(cands, m.qmgrCandidate(host, host))
-		}
-	}
-	for _, rec := range c.repo.Instances(now, rq.QMgr) {
-		if !rec.QMgrAlias() || rec.QMID == m.qmid || !m.inCluster(rec.Cluster) {
-			continue
-		}
-		for _, host := range c.repo.Hosts(now, rec.Cluster, rec.QMID) {
-			cands = append(cands, m.qmgrCandidate(rec, host))
-		}
-	}
-	c.cands = cands
-	if len(cands) == 0 {
-		switch {
-		case known == repository.KnownNo && !rq.Deadline:
-			return routeResult{Status: routeWait}
-		case known == repository.KnownNo:
-			return routeResult{Reason: mqi.MQRC_CLUSTER_RESOLUTION_ERROR}
-		}
-		return routeResult{Reason: mqi.MQRC_UNKNOWN_REMOTE_Q_MGR}
-	}
-	req := m.workloadRequest(nil, rq.FromCluster)
-	winner, reason := rq.choose(&req, cands)
-	xmitQ := m.localQueue(sharedTransmitQ)
-	switch {
-	case winner < 0:
-		return routeResult{Reason: reason}
-	case xmitQ == nil:
-		return routeResult{Reason: mqi.MQRC_UNKNOWN_XMIT_Q}
-	}
-	m.count(&rq, &cands[winner])
-	return routeResult{
-		Status: routeTransmit, Channel: cands[winner].Channel, XmitQ: xmitQ, TargetQ: rq.Name, TargetQMgr: rq.QMgr, DefBind: bindOnOpen,
-	}
-}
-
-func (m *Machine) qmgrCandidate(rec, host *repository.Record) workload.Candidate {
-	c := m.candidate(rec, host)
-	c.Put, c.Alias, c.QRank, c.QPrty = true, true, 0, 0
-	return c
 }

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"slices"
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -22,7 +23,7 @@ func (m *Machine) instances(now time.Time, fx *Effects, req InstancesReq) *Insta
 		}
 		res.Known[i] = known != repository.KnownNo
 	}
-	res.Revision, res.Repository = c.revision, m.repositoryReachable(now)
+	res.Revision, res.Repository = c.revision, m.repositoriesReachable(now, req.Queues)
 	if req.Since == c.revision {
 		res.Unchanged = true
 		return res
@@ -33,18 +34,59 @@ func (m *Machine) instances(now time.Time, fx *Effects, req InstancesReq) *Insta
 	return res
 }
 
-// repositoryReachable: this is a full repository, or a channel to one is not in trouble.
-func (m *Machine) repositoryReachable(now time.Time) bool {
-	channels, self := m.cluster.repo.FullRepositories(now)
-	if self {
-		return true
-	}
-	for _, ch := range channels {
-		if reachable(m.senderStatus(ch)) {
-			return true
+// repositoriesReachable: in every cluster of the queues of ours that are asked
+// for, or where none of them is ours in any cluster, a full repository can be reached.
+func (m *Machine) repositoriesReachable(now time.Time, queues []string) bool {
+	var clusters []string
+	for _, name := range queues {
+		if q := m.catalog.queues[name]; q != nil {
+			clusters = append(clusters, q.attr.public.Clusters...)
 		}
 	}
-	return false
+	slices.Sort(clusters)
+	clusters = slices.DeleteFunc(slices.Compact(clusters), func(c string) bool { return !m.inCluster(c) })
+	for _, c := range clusters {
+		if !m.repositoryReachable(now, c) {
+			return false
+		}
+	}
+	if len(clusters) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(m.cluster.repo.Clusters(), func(c string) bool { return m.repositoryReachable(now, c) })
+}
+
+// repositoryReachable: this is a full repository of the cluster, or a channel to one is not in trouble.
+func (m *Machine) repositoryReachable(now time.Time, cluster string) bool {
+	return m.cluster.repo.IsFull(cluster) || slices.ContainsFunc(m.cluster.repo.FullRepositories(now, cluster), func(channel string) bool {
+		return reachable(m.senderStatus(channel))
+	})
+}
+
+// noteRepositories says in the log when what is known of a cluster becomes
+// STALE because no full repository can be reached, and when one is there again.
+// Messages are routed by what is known meanwhile.
+func (m *Machine) noteRepositories(now time.Time, fx *Effects) {
+	c := &m.cluster
+	for _, cluster := range c.repo.Clusters() {
+		switch {
+		case !m.repositoryReachable(now, cluster):
+			if !c.stale[cluster] {
+				c.stale[cluster] = true
+				logf(fx, "AMQ9420W", "No repositories for cluster '%s' can be reached: what is known of it is STALE, and messages are routed by it.", cluster)
+			}
+		case c.stale[cluster] && m.repositoryRuns(now, cluster):
+			delete(c.stale, cluster)
+			logf(fx, "AMQ9410I", "A repository of cluster '%s' is reached again.", cluster)
+		}
+	}
+}
+
+// repositoryRuns: a channel to a full repository runs, rather than being tried once more.
+func (m *Machine) repositoryRuns(now time.Time, cluster string) bool {
+	return m.cluster.repo.IsFull(cluster) || slices.ContainsFunc(m.cluster.repo.FullRepositories(now, cluster), func(channel string) bool {
+		return m.senderStatus(channel) == mqi.MQCHS_RUNNING
+	})
 }
 
 func reachable(s mqi.ChannelStatus) bool {

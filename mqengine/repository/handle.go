@@ -142,7 +142,7 @@ func (r *Repository) left(now time.Time, rec *Record, fx *Effects) (news []*Reco
 // serve is what a full repository does with a command besides taking it.
 func (r *Repository) serve(now time.Time, c *Command, news []*Record, joined []string, fx *Effects) {
 	if len(news) > 0 {
-		r.spread(now, c.Cluster, news, c.FromQMID, c.Full, fx)
+		r.spread(now, c.Cluster, news, c.FromQMID, fx)
 	}
 	if c.Op == OpSubscribe {
 		r.subscribe(now, c, fx)
@@ -245,18 +245,19 @@ func (r *Repository) allRecords(now time.Time, cluster string) []*Record {
 	return out
 }
 
-// spread passes news on: to the other full repositories unless one of them
-// told us, and to whoever subscribed, but never back to where it came from.
-func (r *Repository) spread(now time.Time, cluster string, news []*Record, from string, fromFull bool, fx *Effects) {
+// spread passes news on: to the full repositories to which there is a CLUSSDR,
+// and to whoever subscribed, but never back to where it came from. What another
+// full repository said is passed on too: it may be the only one that the
+// publisher told before it fell silent. What is known already is no news, so
+// each passes a record on once.
+func (r *Repository) spread(now time.Time, cluster string, news []*Record, from string, fx *Effects) {
 	done := map[string]bool{r.qmid: true, from: true, "": true}
-	if !fromFull {
-		for _, t := range r.targets(now, cluster) {
-			if _, known := r.sent[t.key]; !known || t.qmid != "" && t.qmid == from {
-				continue // reach sends everything, or it is the source
-			}
-			done[t.qmid] = true
-			r.send(now, t, &Command{Op: OpPublish, Cluster: cluster, Records: news}, fx)
+	for _, t := range r.targets(now, cluster) {
+		if _, known := r.sent[t.key]; !known || t.qmid != "" && t.qmid == from {
+			continue // reach sends everything, or it is the source
 		}
+		done[t.qmid] = true
+		r.send(now, t, &Command{Op: OpPublish, Cluster: cluster, Records: news}, fx)
 	}
 	interest := map[string][]*Record{}
 	for _, rec := range news {

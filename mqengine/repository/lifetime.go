@@ -180,7 +180,7 @@ func (r *Repository) ForceRemove(now time.Time, cluster, qmid string, queues boo
 		news = append(news, &gone)
 	}
 	// Told before the channels to it are forgotten.
-	r.spread(now, cluster, news, qmid, false, fx)
+	r.spread(now, cluster, news, qmid, fx)
 	for _, rec := range news {
 		r.keep(now, rec, fx)
 	}

@@ -225,7 +225,7 @@ func (r *Repository) publish(now time.Time, records []*Record, fx *Effects) {
 	for _, cluster := range clustersOf(records) {
 		mine := slices.DeleteFunc(slices.Clone(records), func(rec *Record) bool { return rec.Cluster != cluster })
 		if r.IsFull(cluster) {
-			r.spread(now, cluster, mine, "", false, fx)
+			r.spread(now, cluster, mine, "", fx)
 			continue
 		}
 		// What was sent to a target before it answered is not sent twice: reach has just done it.

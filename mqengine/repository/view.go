@@ -112,22 +112,20 @@ func (r *Repository) QMIDs(cluster, name string) []string {
 	return slices.Compact(out)
 }
 
-// FullRepositories gives the live channels to other full repositories of the
-// clusters, and the names of CLUSSDRs that have not been answered.
-func (r *Repository) FullRepositories(now time.Time) (channels []string, self bool) {
-	for _, c := range r.Clusters() {
-		self = self || r.IsFull(c)
-		for _, rec := range r.qmgrs[c] {
-			if rec.Full && rec.QMID != r.qmid && rec.live(now) {
-				channels = append(channels, rec.Name)
-			}
+// FullRepositories gives the live channels to other full repositories of a
+// cluster, and the CLUSSDRs for it.
+func (r *Repository) FullRepositories(now time.Time, cluster string) (channels []string) {
+	for _, rec := range r.qmgrs[cluster] {
+		if rec.Full && rec.QMID != r.qmid && rec.live(now) {
+			channels = append(channels, rec.Name)
 		}
 	}
 	for _, s := range r.senders {
-		channels = append(channels, s.Channel)
+		if slices.Contains(s.Clusters, cluster) {
+			channels = append(channels, s.Channel)
+		}
 	}
-	slices.Sort(channels)
-	return slices.Compact(channels), self
+	return channels
 }
 
 func live(now time.Time, list []*Record) []*Record {
