@@ -158,9 +158,13 @@ func (r restorer) Message(queue uint32, seq uint64, header []byte) (store.BodyID
 // load makes the machine from what is stored.
 func (q *QueueManager) load(o Options) error {
 	now := time.Now()
+	host, err := os.Hostname()
+	if err != nil {
+		q.logger.Warn("the name of this computer is unknown", "error", err)
+	}
 	q.machine = qmgr.New(qmgr.Config{
 		Name: o.Name, Order: o.Workload, StartTime: now, Listen: q.addr, ConnName: connName(q.addr), NewBody: q.numbers.next,
-		PID: os.Getpid(), Creating: o.creating,
+		PID: os.Getpid(), Host: host, Creating: o.creating,
 	})
 	last, err := q.store.Load(restorer{q.machine})
 	if err != nil {

@@ -146,9 +146,7 @@ func (f *form) extras() string {
 	for _, o := range f.options {
 		out = append(out, o.word)
 	}
-	for g := range f.groups {
-		out = append(out, g)
-	}
+	out = append(out, slices.Sorted(maps.Keys(f.groups))...)
 	if f.verb == "DISPLAY" {
 		out = append(out, "ALL", "WHERE")
 	}

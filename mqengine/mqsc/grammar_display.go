@@ -1,11 +1,28 @@
 package mqsc
 
-import "github.com/situationd/situationd/mqengine/object"
+import (
+	"strings"
+
+	"github.com/situationd/situationd/mqengine/object"
+)
 
 var (
 	queueMonitor   = map[string][]string{"MONITOR": {"LGETDATE", "LGETTIME", "LPUTDATE", "LPUTTIME", "MONQ", "MSGAGE", "QTIME"}}
 	channelMonitor = map[string][]string{"MONITOR": {"MONCHL", "NETTIME", "XBATCHSZ", "XQMSGSA", "XQTIME"}}
 )
+
+// qmgrGroups are the words of DISPLAY QMGR for attributes that belong together.
+// What is in no group is shown by name or with ALL.
+var qmgrGroups = map[string][]string{
+	"SYSTEM": strings.Fields("ACCTCONO ACCTINT ACCTMQI ACCTQ ACTIVREC ACTVCONO ACTVTRC ALTDATE ALTTIME CCSID CMDLEVEL COMMANDQ CONNAUTH " +
+		"CRDATE CRTIME CUSTOM DEADQ DESCR DISTL IMGINTVL IMGLOGLN IMGRCOVO IMGRCOVQ IMGSCHED MARKINT MAXHANDS MAXMSGL MAXPROPL MAXPRTY " +
+		"MAXUMSGS MONQ PLATFORM QMNAME ROUTEREC SPLCAP STATINT STATMQI STATQ SYNCPT TRIGINT VERSION XRCAP"),
+	"EVENT": strings.Fields("AUTHOREV CHLEV CMDEV CONFIGEV INHIBTEV LOCALEV LOGGEREV PERFMEV REMOTEEV SSLEV STRSTPEV"),
+	"CHINIT": strings.Fields("CERTLABL CERTVPOL CHAD CHADEV CHADEXIT CHLAUTH CHLEV DEFXMITQ IPADDRV MONACLS MONCHL REVDNS SCHINIT " +
+		"SSLCRLNL SSLCRYP SSLEV SSLFIPS SSLKEYR SSLRKEYC STATACLS STATCHL SUITEB"),
+	"CLUSTER": strings.Fields("CLWLDATA CLWLEXIT CLWLLEN CLWLMRUC CLWLUSEQ DEFCLXQ MONACLS QMID REPOS REPOSNL STATACLS"),
+	"PUBSUB":  strings.Fields("PARENT PSCLUS PSMODE PSNPMSG PSNPRES PSRTYCNT PSSYNCPT TREELIFE"),
+}
 
 // filter is an attribute that DISPLAY takes with a value, possibly generic, to
 // narrow the selection, as well as without one to show it.
@@ -35,7 +52,7 @@ var displayForms = []form{
 	{verb: "DISPLAY", noun: "CONN", name: genericName, nameType: nameConn, views: []object.View{object.ViewConn, object.ViewConnHandle},
 		params: []object.Attr{words("TYPE", "CONN", "HANDLE", "ALL"), text("EXTCONN", 32)}, byType: map[string][]object.View{
 			"": {object.ViewConn}, "CONN": {object.ViewConn}, "HANDLE": {object.ViewConnHandle}, "ALL": {object.ViewConn, object.ViewConnHandle}}},
-	{verb: "DISPLAY", noun: "QMGR", kinds: []object.Kind{object.QMgr}},
+	{verb: "DISPLAY", noun: "QMGR", kinds: []object.Kind{object.QMgr}, groups: qmgrGroups},
 	{verb: "DISPLAY", noun: "QMSTATUS", views: []object.View{object.ViewQMStatus}},
 	{verb: "DISPLAY", noun: "NAMELIST", name: genericName, nameType: nameObject, kinds: []object.Kind{object.Namelist}},
 	{verb: "DISPLAY", noun: "PROCESS", name: genericName, nameType: nameObject, kinds: []object.Kind{object.Process}},

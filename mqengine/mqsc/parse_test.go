@@ -155,3 +155,40 @@ func TestIDsAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// The words of groups stand for attributes that there are, and every attribute of
+// the queue manager is in one.
+func TestGroups(t *testing.T) {
+	grouped := map[string]bool{}
+	for _, f := range displayForms {
+		for g, keywords := range f.groups {
+			for _, k := range keywords {
+				grouped[f.noun+" "+k] = true
+				if f.attr(k) == nil {
+					t.Errorf("DISPLAY %s %s: there is no attribute %s", f.noun, g, k)
+				}
+			}
+			if f.attr(g) != nil || f.param(g) != nil {
+				t.Errorf("DISPLAY %s %s is an attribute too", f.noun, g)
+			}
+		}
+	}
+	for _, a := range object.Attrs(object.QMgr) {
+		if !grouped["QMGR "+a.Keyword] && a.Keyword != "SCMDSERV" {
+			t.Errorf("DISPLAY QMGR: %s is in no group", a.Keyword)
+		}
+	}
+	c, err := Parse("DIS QMGR EVENT MAXHANDS CLUSTER")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, a := range c.Wanted(object.Attrs(object.QMgr)) {
+		shown = append(shown, a.Keyword)
+	}
+	want := "QMNAME AUTHOREV CHLEV CLWLDATA CLWLEXIT CLWLLEN CLWLMRUC CLWLUSEQ CMDEV CONFIGEV DEFCLXQ INHIBTEV LOCALEV LOGGEREV MAXHANDS " +
+		"MONACLS PERFMEV QMID REMOTEEV REPOS REPOSNL SSLEV STATACLS STRSTPEV"
+	if got := strings.Join(shown, " "); got != want {
+		t.Errorf("shown are %s", got)
+	}
+}

@@ -2,6 +2,7 @@ package mqsc
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -146,8 +147,10 @@ func drawDisplay(t *rapid.T, f *form, some func(string) bool) []string {
 			out = append(out, spellParam(t, a))
 		}
 	}
-	if f.groups != nil && some("MONITOR?") {
-		out = append(out, "MONITOR")
+	for _, g := range slices.Sorted(maps.Keys(f.groups)) {
+		if some(g + "?") {
+			out = append(out, g)
+		}
 	}
 	if some("ALL?") {
 		out = append(out, "ALL")

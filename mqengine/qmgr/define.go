@@ -143,6 +143,16 @@ func (m *Machine) lookup(cmd *mqsc.Command) (*object.Object, mqsc.Result) {
 
 // change puts a new definition of an object in force.
 func (m *Machine) change(now time.Time, fx *Effects, old, o *object.Object, force bool) mqsc.Result {
+	affected, res := m.affected(old, o)
+	if res.Failed {
+		return res
+	}
+	if len(affected) > 0 && !force {
+		return failed("AMQ8148E")
+	}
+	for _, h := range affected {
+		h.changed = true
+	}
 	o.SetTimes(now, time.Time{})
 	switch {
 	case o.Kind() == object.QMgr:
@@ -150,22 +160,33 @@ func (m *Machine) change(now time.Time, fx *Effects, old, o *object.Object, forc
 	case !o.Kind().IsQueue():
 		m.setOther(now, fx, o)
 	default:
-		q := m.catalog.queues[o.Name]
-		if needsForce(old, o) {
-			if q.live() > 0 {
-				return failed("AMQ8143E")
-			}
-			holders := m.holders(q)
-			if len(holders) > 0 && !force {
-				return failed("AMQ8148E")
-			}
-			for _, h := range holders {
-				h.changed = true
-			}
-		}
-		m.changeQueue(now, fx, q, o)
+		m.changeQueue(now, fx, m.catalog.queues[o.Name], o)
 	}
 	return mqsc.Result{}
+}
+
+// affected are the open handles that a change makes invalid: it needs FORCE
+// then, and they get 2041 afterwards. What a queue is used for cannot change
+// while messages are on it.
+func (m *Machine) affected(old, o *object.Object) ([]*handle, mqsc.Result) {
+	differs := func(keyword string) bool { return o.Has(keyword) && old.Str(keyword) != o.Str(keyword) }
+	if o.Kind() == object.QMgr {
+		if !differs("DEFXMITQ") {
+			return nil, mqsc.Result{}
+		}
+		return m.handlesWhere(func(h *handle) bool { return h.dest.byDefault }), mqsc.Result{}
+	}
+	q := m.catalog.queues[o.Name]
+	switch {
+	case !o.Kind().IsQueue():
+	case differs("USAGE") && q.live() > 0:
+		return nil, failed("AMQ8143E")
+	case needsForce(old, o):
+		return m.holders(q), mqsc.Result{}
+	case differs("SHARE") && !o.Flag("SHARE") && q.inputs > 1:
+		return m.handlesWhere(func(h *handle) bool { return h.queue == q && h.input != 0 }), mqsc.Result{}
+	}
+	return nil, mqsc.Result{}
 }
 
 // needsForce reports whether a change touches what open handles were resolved with.
@@ -180,10 +201,15 @@ func (m *Machine) holders(q *queue) []*handle {
 	if q.def.Kind() == object.QLocal {
 		return q.handles
 	}
+	return m.handlesWhere(func(h *handle) bool { return h.object == q || h.dest.path[0] == q || h.dest.path[1] == q })
+}
+
+// handlesWhere are the open handles that a test picks.
+func (m *Machine) handlesWhere(pick func(*handle) bool) []*handle {
 	var out []*handle
 	for _, c := range m.sortedConns() {
 		for _, h := range c.handles {
-			if h != nil && (h.object == q || h.dest.path[0] == q || h.dest.path[1] == q) {
+			if h != nil && pick(h) {
 				out = append(out, h)
 			}
 		}

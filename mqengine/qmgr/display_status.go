@@ -217,6 +217,8 @@ func (m *Machine) displayQMStatus(now time.Time, cmd *mqsc.Command) mqsc.Result 
 			return []string{"STOPPED"}
 		case "CONNS":
 			return number(len(m.conns))
+		case "HOSTNAME":
+			return []string{m.cfg.Host}
 		case "STANDBY":
 			return []string{"NOPERMIT"}
 		case "STARTDA":

@@ -23,8 +23,9 @@ type Config struct {
 	ConnName string
 	// Listen is the address, host:port, on which the shell takes channels, for DISPLAY LSSTATUS; blank for none.
 	Listen string
-	// PID is the process, for displays.
-	PID int
+	// PID is the process and Host the name of its computer, for displays.
+	PID  int
+	Host string
 	// Creating: the scripts of the creation are being run, there is no network yet.
 	Creating bool
 	// NewBody numbers a body that the machine has made of another (Effects.Copies).

@@ -23,6 +23,7 @@ type destination struct {
 	local     *queue      // decided: this local queue
 	fixed     routeResult // decided: a transmission queue, if XmitQ is set
 	routed    bool        // chosen for each put, or for each group
+	byDefault bool        // found through DEFXMITQ
 	path      [2]*queue   // definitions passed on the way; their PUT counts too
 	// What AS_Q_DEF means: of the first definition on the path, or of the instance found at open.
 	defPersist  bool
@@ -223,6 +224,7 @@ func (m *Machine) resolveRemote(r resolving, d destination, xmitQ string) (desti
 	if q != nil && q.name == sharedTransmitQ {
 		reason = mqi.MQRC_DEF_XMIT_Q_USAGE_ERROR
 	}
+	d.byDefault = true
 	return d.transmit(q), reason
 }
 

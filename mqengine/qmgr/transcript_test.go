@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write what the transcripts answer now")
 // TestTranscripts runs testdata/transcripts: the file "in" has MQSC commands and
 // steps of applications, "out" what is answered. A line of "in" is a command, or
 //
-//	app N open QUEUE option...    app N put HANDLE TEXT option...
+//	app N open QUEUE[@QMGR] option...    app N put HANDLE TEXT option...
 //	app N get HANDLE option...    app N close HANDLE | commit | back | die
 //	restart                       wait DURATION
 func TestTranscripts(t *testing.T) {
@@ -103,7 +103,8 @@ func (r *rig) appStep(conn string, words []string) string {
 	}
 	switch words[0] {
 	case "open":
-		reply := r.call(c, OpenReq{OD: mqi.OD{ObjectName: words[1]}, Options: options})
+		name, qmgr, _ := strings.Cut(words[1], "@")
+		reply := r.call(c, OpenReq{OD: mqi.OD{ObjectName: name, ObjectQMgrName: qmgr}, Options: options})
 		if reply.CompCode != mqi.MQCC_OK {
 			return reply.Reason.Error()
 		}
