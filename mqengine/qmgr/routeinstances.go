@@ -70,6 +70,8 @@ func (m *Machine) noteRepositories(now time.Time, fx *Effects) {
 	c := &m.cluster
 	for _, cluster := range c.repo.Clusters() {
 		switch {
+		case !m.cluster.repo.IsFull(cluster) && len(m.cluster.repo.FullRepositories(now, cluster)) == 0:
+			// Just joining: there is no CLUSSDR yet.
 		case !m.repositoryReachable(now, cluster):
 			if !c.stale[cluster] {
 				c.stale[cluster] = true
