@@ -36,7 +36,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	.ci/fuzz $(FUZZTIME)
 
 sim: ## SEEDS seeds of the simulated cluster
-	$(GO) test ./mqengine/enginetest -count=1 -v -run Sim -sim.seeds=$(SEEDS) -timeout 0
+	$(GO) test ./mqengine/enginetest -count=1 -v -run "Simulation$$" -sim.seeds=$(SEEDS) -timeout 0
 
 faults: ## plant every fault of testdata/faults: the tests must go red
 	.ci/faults

@@ -20,6 +20,7 @@ type network struct {
 	ends  map[endKey]*linkEnd
 	down  map[way]bool // nothing gets through
 	slow  map[way]bool
+	shut  map[*node]bool // nobody gets a new link to it
 	doubt map[string]*doubt
 	// longest is the longest that something was on its way.
 	longest time.Duration
@@ -67,7 +68,8 @@ type doubt struct {
 }
 
 func (w *network) init(s *sim) {
-	w.s, w.ends, w.down, w.slow, w.doubt = s, map[endKey]*linkEnd{}, map[way]bool{}, map[way]bool{}, map[string]*doubt{}
+	w.s, w.ends, w.doubt = s, map[endKey]*linkEnd{}, map[string]*doubt{}
+	w.down, w.slow, w.shut = map[way]bool{}, map[way]bool{}, map[*node]bool{}
 }
 
 func (e *linkEnd) other() *linkEnd { return e.l.ends[1-e.side] }
@@ -76,13 +78,13 @@ func (e *linkEnd) other() *linkEnd { return e.l.ends[1-e.side] }
 func (w *network) dial(n *node, d qmgr.Dial) {
 	w.s.note(n, "dial", uint64(d.Link))
 	i := slices.IndexFunc(w.s.nodes, func(to *node) bool { return to.addr == d.Addr })
-	if i < 0 {
-		w.s.fail("%s dials %s, where nobody is", n.name, d.Addr)
+	if i < 0 { // nobody is there yet
+		n.later(w.delay(n, n), func() { n.step(qmgr.LinkDown{Link: d.Link, Reason: "connection refused"}) })
 		return
 	}
 	to := w.s.nodes[i]
 	n.later(w.delay(n, to)+w.delay(to, n), func() {
-		if !to.up || w.down[way{n, to}] || w.down[way{to, n}] {
+		if !to.up || w.shut[to] || w.down[way{n, to}] || w.down[way{to, n}] {
 			n.step(qmgr.LinkDown{Link: d.Link, Reason: "connection refused"})
 			return
 		}
@@ -231,6 +233,15 @@ func (w *network) breakLinks(a, b *node, reason string) {
 	for _, l := range slices.Clone(w.links) {
 		if from, to := l.ends[0].node, l.ends[1].node; from == a && to == b || from == b && to == a {
 			w.breakLink(l, reason, true)
+		}
+	}
+}
+
+// breakInbound breaks every link that others made to a node.
+func (w *network) breakInbound(to *node) {
+	for _, l := range slices.Clone(w.links) {
+		if l.ends[1].node == to {
+			w.breakLink(l, "connection reset by peer", true)
 		}
 	}
 }

@@ -31,7 +31,11 @@ func (n *node) display(text string) []map[string]string {
 		}
 	}
 	n.fx.Replies = kept
-	var rows []map[string]string
+	return rowsOf(res)
+}
+
+// rowsOf gives one map of keywords to values per object that a DISPLAY shows.
+func rowsOf(res mqsc.Result) (rows []map[string]string) {
 	for _, r := range res.Responses {
 		if len(r.Fields) == 0 {
 			continue
