@@ -195,7 +195,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.view.graceFrom = now
 	}
 	e.mu.Unlock()
-	e.resume()
+	if !e.opt.Manual {
+		e.resume()
+	}
 	e.begun()
 	e.loop(ctx)
 	e.drain(stop)

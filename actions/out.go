@@ -133,6 +133,27 @@ func (e *Engine) Lowered() []Standing {
 	return standingOf(e.claims.All(), e.outs.m)
 }
 
+// Touched is when an action or a program of ours last ended on a queue, zero if
+// a sample was taken since.
+func (e *Engine) Touched(queue string) time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	tg := e.targets[Target{QMgr: e.opt.QMgr, Queue: queue}]
+	switch {
+	case tg == nil:
+		return time.Time{}
+	case tg.program.After(tg.changed):
+		return tg.program
+	}
+	return tg.changed
+}
+
+// Lowered lists what the daemon whose state this is changed and would give back.
+func (s *Stored) Lowered() []Standing {
+	outs := newOuts(s.Out)
+	return standingOf(s.Claims, outs.m)
+}
+
 // standingOf joins claims and lowerings.
 func standingOf(claims []Claim, outs map[claimKey]*Out) []Standing {
 	var list []Standing

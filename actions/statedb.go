@@ -114,6 +114,26 @@ func (db *DB) prepare(tx *bolt.Tx) error {
 	return nil
 }
 
+// Note keeps a word about the daemon, for those who come while it does not run.
+func (db *DB) Note(name, value string) error {
+	return db.update("note "+name, func(tx *bolt.Tx) error {
+		meta, key := tx.Bucket(bucketMeta), []byte("note "+name)
+		if string(meta.Get(key)) == value {
+			return nil
+		}
+		return meta.Put(key, []byte(value))
+	})
+}
+
+// Noted is what Note kept, empty for nothing.
+func (db *DB) Noted(name string) (value string, err error) {
+	err = db.view("read "+name, func(tx *bolt.Tx) error {
+		value = string(tx.Bucket(bucketMeta).Get([]byte("note " + name)))
+		return nil
+	})
+	return value, err
+}
+
 // Close closes the file.
 func (db *DB) Close() error { return guarded(db.bolt.Close) }
 

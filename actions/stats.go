@@ -70,7 +70,9 @@ func (e *Engine) Stats() Stats {
 type ItemState struct {
 	Intent  string   // the action it is at, blank when nothing is to be done
 	Held    []string // codes
-	Reason  string   // the holds, or the last failure, for a person
+	Holds   []Hold
+	Reason  string // the holds, or the last failure, for a person
+	Failure string // of the last attempt, blank after a good one
 	Running bool
 	Attempt int
 }
@@ -93,7 +95,7 @@ func (e *Engine) Snapshot() Snapshot {
 			if a == nil || en.superseded != "" && !en.running {
 				continue
 			}
-			st := ItemState{Intent: describe(a, &en.in.Row), Held: Codes(en.holds), Reason: sentence(en.holds), Running: en.running, Attempt: en.p.Attempt}
+			st := ItemState{Intent: describe(a, &en.in.Row), Held: Codes(en.holds), Holds: slices.Clone(en.holds), Failure: en.failure, Reason: sentence(en.holds), Running: en.running, Attempt: en.p.Attempt}
 			if st.Reason == "" {
 				st.Reason = en.failure
 			}

@@ -55,6 +55,15 @@ func parseDuration(s string) (time.Duration, *mistake) {
 	return d, nil
 }
 
+// ParseDuration reads a duration as the rule files have it.
+func ParseDuration(s string) (time.Duration, error) {
+	d, bad := parseDuration(s)
+	if bad != nil {
+		return 0, bad
+	}
+	return d, nil
+}
+
 func wrongDuration(s string) *mistake {
 	if m := spelledUnits.FindStringSubmatch(s); m != nil {
 		unit := strings.ToLower(m[2][:1])

@@ -177,7 +177,10 @@ func (l *loader) programName(n *yaml.Node) string {
 	case len(substitutions(s)) > 0:
 		l.fail(l.at(n), "program", "", "the program is named outright; names are replaced only in its arguments")
 	case strings.Contains(s, "/") && !path.IsAbs(s):
-		dir := path.Dir(strings.ReplaceAll(l.document.name, `\`, "/"))
+		dir := l.dir
+		if dir == "" {
+			dir = path.Dir(strings.ReplaceAll(l.document.name, `\`, "/"))
+		}
 		if joined := path.Join(dir, s); path.IsAbs(joined) {
 			return joined
 		}

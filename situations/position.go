@@ -21,6 +21,7 @@ type place struct {
 // be shown where it stands.
 type document struct {
 	name     string
+	dir      string // that programs are named from
 	lines    []string
 	root     *yaml.Node
 	problems []Problem
@@ -31,7 +32,7 @@ func newDocument(f File) *document {
 	text := strings.TrimPrefix(string(f.Data), "\ufeff")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.ReplaceAll(text, "\r", "\n")
-	return &document{name: f.Name, lines: strings.Split(text, "\n")}
+	return &document{name: f.Name, dir: f.Dir, lines: strings.Split(text, "\n")}
 }
 
 func (d *document) text() string { return strings.Join(d.lines, "\n") }

@@ -10,6 +10,8 @@ import (
 type File struct {
 	Name string
 	Data []byte
+	// Dir is the folder that programs are named from, empty for that of Name.
+	Dir string
 }
 
 // RuleSet is what the rule files of a daemon say, checked and compiled. Immutable.

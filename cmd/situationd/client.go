@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,7 +91,11 @@ func (f *daemonFlags) find(env *cliEnv) (*daemonClient, error) {
 
 // get asks for path and reads the JSON answer into value.
 func (c *daemonClient) get(ctx context.Context, path string, value any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, http.NoBody)
+	return c.ask(ctx, http.MethodGet, path, http.NoBody, value)
+}
+
+func (c *daemonClient) ask(ctx context.Context, method, path string, question io.Reader, value any) error {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, question)
 	if err != nil {
 		return usagef("%w", err)
 	}
@@ -113,12 +118,24 @@ func (c *daemonClient) get(ctx context.Context, path string, value any) error {
 		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
 			return refusedf("the daemon %s refuses: %s", c.name, problem.Error)
 		}
+		if answer.StatusCode == http.StatusBadRequest && method == http.MethodPost {
+			return usagef("%s", problem.Error)
+		}
 		return failedf("the daemon %s: %s", c.name, problem.Error)
 	}
 	if err := json.Unmarshal(body, value); err != nil {
 		return failedf("the daemon %s answers something else than expected: %w", c.name, err)
 	}
 	return nil
+}
+
+// post asks for a change and reads the JSON answer into value.
+func (c *daemonClient) post(ctx context.Context, path string, question, value any) error {
+	body, err := json.Marshal(question)
+	if err != nil {
+		return failedf("%w", err)
+	}
+	return c.ask(ctx, http.MethodPost, path, bytes.NewReader(body), value)
 }
 
 // unreachable is the one line of a daemon that does not answer; the library's

@@ -15,7 +15,6 @@ func newExplainCommand(env *cliEnv) *cobra.Command {
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	situation := laterVerb("situation")
-	cmd.AddCommand(newExplainRoutingCommand(env), situation)
+	cmd.AddCommand(newExplainRoutingCommand(env), newExplainSituationCommand(env))
 	return cmd
 }

@@ -24,7 +24,7 @@ var links = map[string]string{
 
 // laterVerbs are part of the contract but not of this release.
 var laterVerbs = []string{
-	"cluster", "consumers", "hold", "release", "lowered", "revert",
+	"cluster", "consumers",
 	"redistribute", "replay", "import", "schema",
 }
 

@@ -120,6 +120,20 @@ func writeStatusTable(w io.Writer, s *httpapi.Status) error {
 	if s.Rules.Error != "" {
 		fmt.Fprintf(&b, "the last reload failed, the rules before it are in force: %s\n", oneLine(s.Rules.Error))
 	}
+	for i := range s.Holds {
+		h := &s.Holds[i]
+		until, reason := "", ""
+		if h.Until != nil {
+			until = " until " + moment(h.Until)
+		}
+		if h.Reason != "" {
+			reason = ": " + h.Reason
+		}
+		fmt.Fprintf(&b, "held: %s by %s since %s%s%s\n", h.Queue, h.By, moment(&h.Since), until, oneLine(reason))
+	}
+	for _, name := range s.Breaker {
+		fmt.Fprintf(&b, "the breaker of %s is open: too many items at once; situationd release --situation %s lets its actions go on\n", name, name)
+	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\nSITUATION\tQUEUE\tSTATE\tVERDICT\tSINCE\tINTENT\tHELD\n")
 	for _, i := range s.Items {

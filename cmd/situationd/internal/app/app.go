@@ -173,7 +173,7 @@ func (a *App) openFolder() (bin string, err error) {
 		return "", err
 	}
 	a.onClose("journal", a.journal.Close)
-	return bin, nil
+	return bin, a.note()
 }
 
 func (a *App) journalPath() string {

@@ -190,11 +190,14 @@ func FindDaemons(data string) ([]string, error) {
 	for _, entry := range entries {
 		dir := filepath.Join(data, "daemon", entry.Name())
 		if runs(dir) {
-			running = append(running, strings.NewReplacer("&", "/", "~", "%").Replace(entry.Name()))
+			running = append(running, unfolder(entry.Name()))
 		}
 	}
 	return running, nil
 }
+
+// unfolder is the queue manager's name of a folder's.
+func unfolder(name string) string { return strings.NewReplacer("&", "/", "~", "%").Replace(name) }
 
 // runs tells whether somebody holds the lock of a daemon's folder.
 func runs(dir string) bool {

@@ -67,7 +67,11 @@ func ReadRules(files, allow []string) (*situations.RuleSet, []situations.Problem
 		if err != nil {
 			return nil, nil, err
 		}
-		list = append(list, situations.File{Name: shown(name), Data: text})
+		whole, err := filepath.Abs(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, situations.File{Name: shown(name), Data: text, Dir: filepath.Dir(whole)})
 	}
 	rules, problems := situations.Load(list...)
 	if rules == nil {

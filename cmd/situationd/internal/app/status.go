@@ -23,11 +23,20 @@ func (a *App) Status() httpapi.Status {
 	for i := range runner.Items {
 		out.Items = append(out.Items, itemStatus(&runner.Items[i], engine.Items))
 	}
+	for _, p := range engine.Publish {
+		out.Intents = append(out.Intents, httpapi.Wish{QMgr: p.QMgr, QMID: p.QMID, Queue: p.Queue})
+	}
+	for _, h := range a.engine.Holds() {
+		out.Holds = append(out.Holds, heldOf(&h))
+	}
+	for _, t := range a.engine.Tripped() {
+		out.Breaker = append(out.Breaker, t.Situation)
+	}
 	for i := range engine.Jobs {
 		out.Jobs = append(out.Jobs, jobStatus(&engine.Jobs[i]))
 	}
 	if latest := a.source.Latest(); latest != nil {
-		out.Queues = queueStatus(latest, now)
+		out.QMID, out.Queues = latest.Observation.QMID, queueStatus(latest, now)
 	}
 	return out
 }

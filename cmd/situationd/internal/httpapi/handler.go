@@ -14,6 +14,7 @@ import (
 
 // Daemon is what the handler asks.
 type Daemon interface {
+	Operator
 	// Status may be asked at any time, also before the queue manager answered.
 	Status() Status
 	// Ready is nil once rules are loaded and a first sample was taken, else why not.
@@ -56,13 +57,15 @@ func NewHandler(daemon Daemon, metrics http.Handler, who caller, logger hclog.Lo
 	mux.HandleFunc("POST /-/reload", a.reload)
 	mux.HandleFunc("GET /api/v1/status", a.status)
 	mux.HandleFunc("GET /api/v1/actions", a.actions)
+	a.operate(mux)
 	mux.HandleFunc("GET /{$}", a.index)
 	// A page of another site must not be able to use a person's browser to change something.
 	return http.MaxBytesHandler(http.NewCrossOriginProtection().Handler(mux), 64<<10)
 }
 
 func (a *api) index(w http.ResponseWriter, _ *http.Request) {
-	a.text(w, http.StatusOK, "situationd\n\n/-/healthy\n/-/ready\n/-/reload (POST)\n/metrics\n/api/v1/status\n/api/v1/actions\n")
+	a.text(w, http.StatusOK, "situationd\n\n/-/healthy\n/-/ready\n/-/reload (POST)\n/metrics\n/api/v1/status\n/api/v1/actions\n"+
+		"/api/v1/lowered\n/api/v1/explain/situation?name=&queue=\n/api/v1/hold (POST)\n/api/v1/release (POST)\n/api/v1/revert (POST)\n")
 }
 
 func (a *api) healthy(w http.ResponseWriter, _ *http.Request) {

@@ -25,6 +25,73 @@ type fakeDaemon struct {
 	notReady error
 	reload   func(by string) (string, error)
 	lines    []json.RawMessage
+	asked    []string // of the Operator
+	refuse   error
+}
+
+func (d *fakeDaemon) Hold(by string, r HoldRequest) (Held, error) {
+	d.asked = append(d.asked, fmt.Sprintf("hold %s %s %s by %s", r.Queue, r.For, r.Reason, by))
+	return Held{Queue: r.Queue, By: by}, d.refuse
+}
+
+func (d *fakeDaemon) Release(by string, r ReleaseRequest) (Released, error) {
+	d.asked = append(d.asked, fmt.Sprintf("release %s%s by %s", r.Queue, r.Situation, by))
+	return Released{}, d.refuse
+}
+
+func (d *fakeDaemon) Lowered() Lowered { return Lowered{} }
+
+func (d *fakeDaemon) Revert(_ context.Context, by string, r RevertRequest) (Reverted, error) {
+	d.asked = append(d.asked, fmt.Sprintf("revert %s %v by %s", r.Queue, r.All, by))
+	return Reverted{}, d.refuse
+}
+
+func (d *fakeDaemon) Explain(situation, queue string) ([]Explanation, error) {
+	return []Explanation{{Situation: situation, Queue: queue}}, d.refuse
+}
+
+// TestHandler_Operator: who may change something, what is no request, and what
+// an answer's code says.
+func TestHandler_Operator(t *testing.T) {
+	t.Parallel()
+	anna := func(*http.Request) (string, bool) { return "anna", true }
+	for _, c := range []struct {
+		who    caller
+		method string
+		path   string
+		body   string
+		refuse error
+		code   int
+		want   string
+	}{
+		{anna, "POST", "/api/v1/hold", `{"queue":"Q","for":"2h","reason":"why"}`, nil, 200, `"by":"anna"`},
+		{anna, "POST", "/api/v1/release", `{"queue":"Q"}`, nil, 200, `"holds":null`},
+		{anna, "POST", "/api/v1/revert", `{"all":true}`, nil, 200, `"left":null`},
+		{nobody, "POST", "/api/v1/hold", `{"queue":"Q"}`, nil, 403, `"error":"only over daemon.sock`},
+		{nobody, "POST", "/api/v1/release", `{"queue":"Q"}`, nil, 403, `"error"`},
+		{nobody, "POST", "/api/v1/revert", `{"all":true}`, nil, 403, `"error"`},
+		{anna, "POST", "/api/v1/hold", `{"quue":"Q"}`, nil, 400, `unknown field`},
+		{anna, "POST", "/api/v1/hold", ``, nil, 400, `"error"`},
+		{anna, "POST", "/api/v1/hold", strings.Repeat(" ", 1<<20), nil, 400, `"error"`},
+		{anna, "GET", "/api/v1/hold", ``, nil, 405, ``},
+		{anna, "POST", "/api/v1/hold", `{"queue":"Q"}`, fmt.Errorf("%w: not so", ErrBadRequest), 400, `"error":"not so"`},
+		{anna, "POST", "/api/v1/release", `{"queue":"Q"}`, fmt.Errorf("%w: gone", ErrNotFound), 404, `"error":"gone"`},
+		{anna, "POST", "/api/v1/revert", `{"queue":"Q"}`, fmt.Errorf("%w: no", ErrRefused), 403, `"error":"no"`},
+		{anna, "POST", "/api/v1/revert", `{"queue":"Q"}`, errors.New("disk"), 500, `"error":"disk"`},
+		{nobody, "GET", "/api/v1/lowered", ``, nil, 200, `{"lowered":[]}`},
+		{nobody, "GET", "/api/v1/explain/situation?name=S&queue=Q", ``, nil, 200, `"situation":"S"`},
+	} {
+		daemon := &fakeDaemon{refuse: c.refuse}
+		handler := NewHandler(daemon, http.NotFoundHandler(), c.who, hclog.NewNullLogger())
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(c.method, c.path, strings.NewReader(c.body)))
+		if answer.Code != c.code || !strings.Contains(answer.Body.String(), c.want) {
+			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body[:min(len(c.body), 40)], answer.Code, answer.Body.String())
+		}
+		if c.code == 403 && c.refuse == nil && len(daemon.asked) > 0 {
+			t.Errorf("%s was done for nobody", c.path)
+		}
+	}
 }
 
 func (d *fakeDaemon) Status() Status { return d.status }

@@ -4,13 +4,26 @@ import "time"
 
 // Status is the answer of /api/v1/status and of the status verb. Unknown is null.
 type Status struct {
-	QMgr    string  `json:"qmgr"`
-	Ready   bool    `json:"ready"`
-	Observe bool    `json:"observe"`
-	Rules   Rules   `json:"rules"`
-	Items   []Item  `json:"items"`
-	Queues  []Queue `json:"queues"`
-	Jobs    []Job   `json:"jobs"`
+	QMgr    string `json:"qmgr"`
+	Ready   bool   `json:"ready"`
+	Observe bool   `json:"observe"`
+	Rules   Rules  `json:"rules"`
+	QMID    string `json:"qmid"` // "" before the first sample
+	// Intents are the lowerings that this daemon wants to make, or just made: other
+	// daemons of the cluster read them here before they lower.
+	Intents []Wish   `json:"intents"`
+	Holds   []Held   `json:"holds"`   // of people
+	Breaker []string `json:"breaker"` // situations whose breaker is open
+	Items   []Item   `json:"items"`
+	Queues  []Queue  `json:"queues"`
+	Jobs    []Job    `json:"jobs"`
+}
+
+// Wish is a lowering of a queue that a daemon wants to make.
+type Wish struct {
+	QMgr  string `json:"qmgr"`
+	QMID  string `json:"qmid"`
+	Queue string `json:"queue"`
 }
 
 // Rules says which rules are in force. Error is why the last reload failed.
@@ -86,6 +99,15 @@ func (s Status) withLists() Status {
 	}
 	if s.Jobs == nil {
 		s.Jobs = []Job{}
+	}
+	if s.Holds == nil {
+		s.Holds = []Held{}
+	}
+	if s.Breaker == nil {
+		s.Breaker = []string{}
+	}
+	if s.Intents == nil {
+		s.Intents = []Wish{}
 	}
 	return s
 }

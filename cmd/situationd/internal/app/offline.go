@@ -1,0 +1,231 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/situationd/situationd/actions"
+	"github.com/situationd/situationd/cmd/situationd/internal/adapt"
+	"github.com/situationd/situationd/cmd/situationd/internal/config"
+	"github.com/situationd/situationd/cmd/situationd/internal/httpapi"
+	"github.com/situationd/situationd/mqengine"
+	"github.com/situationd/situationd/mqengine/qmgr"
+	"github.com/situationd/situationd/mqengine/workload"
+)
+
+// Words that a daemon leaves in its state for those who come while it does not run.
+const (
+	noteJournal  = "journal"
+	noteConnect  = "connect"
+	noteWorkload = "workload"
+)
+
+// note leaves them.
+func (a *App) note() error {
+	q := a.config.QueueManager
+	return errors.Join(
+		a.state.Note(noteJournal, a.journalPath()),
+		a.state.Note(noteConnect, string(q.Connect)),
+		a.state.Note(noteWorkload, q.Hosted.Workload),
+	)
+}
+
+// ErrNoState says that no daemon was ever beside a queue manager.
+var ErrNoState = errors.New("no daemon has a state there")
+
+// ErrUnreachable says that the queue manager does not run.
+var ErrUnreachable = errors.New("the queue manager cannot be reached")
+
+// Offline is the state of a daemon that does not run, in a person's hands.
+type Offline struct {
+	qmgr, data, dir string
+	lock            *lock
+	state           *actions.DB
+	logger          hclog.Logger
+}
+
+// OpenOffline takes the folder of a daemon, so that it does not start meanwhile.
+func OpenOffline(data, qmgrName string, logger hclog.Logger) (_ *Offline, err error) {
+	dir, err := DaemonDir(data, qmgrName)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "state.db")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("queue manager %s: %w", qmgrName, ErrNoState)
+	} else if err != nil {
+		return nil, err
+	}
+	o := &Offline{qmgr: qmgrName, data: data, dir: dir, logger: logger}
+	if o.lock, err = lockDir(dir, qmgrName); err != nil {
+		return nil, err
+	}
+	if o.state, err = actions.OpenDB(path); err != nil {
+		return nil, errors.Join(err, o.lock.Close())
+	}
+	return o, nil
+}
+
+// Close gives the folder back.
+func (o *Offline) Close() error { return errors.Join(o.state.Close(), o.lock.Close()) }
+
+// FindStates names the queue managers whose daemons have left a state.
+func FindStates(data string) ([]string, error) {
+	paths, err := filepath.Glob(filepath.Join(data, "daemon", "*", "state.db"))
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(paths))
+	for _, p := range paths {
+		names = append(names, unfolder(filepath.Base(filepath.Dir(p))))
+	}
+	return names, nil
+}
+
+// Lowered lists what the daemon lowered, as it knew when it ended.
+func (o *Offline) Lowered() (httpapi.Lowered, error) {
+	stored, err := o.state.LoadActions()
+	if err != nil {
+		return httpapi.Lowered{}, err
+	}
+	return httpapi.Lowered{Lowered: standingItems(stored.Lowered())}, nil
+}
+
+// Revert gives back what the daemon lowered, of one queue or with "" of all. A
+// queue manager that the daemon hosts is started for that, and ended again.
+func (o *Offline) Revert(ctx context.Context, by, queue string) (_ httpapi.Reverted, err error) {
+	before, err := o.Lowered()
+	if err != nil || len(onlyItems(before.Lowered, queue)) == 0 {
+		return httpapi.Reverted{Reverted: []httpapi.LoweredItem{}, Left: []httpapi.LoweredItem{}}, err
+	}
+	dial, stop, err := o.connect(ctx)
+	if err != nil {
+		return httpapi.Reverted{}, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	path, err := o.state.Noted(noteJournal)
+	if err != nil {
+		return httpapi.Reverted{}, err
+	}
+	if path == "" {
+		path = filepath.Join(o.dir, "actions.jsonl")
+	}
+	journal, err := actions.OpenJournal(path)
+	if err != nil {
+		return httpapi.Reverted{}, err
+	}
+	defer func() { err = errors.Join(err, journal.Close()) }()
+	return o.giveBack(ctx, dial, journal, by, queue)
+}
+
+func onlyItems(list []httpapi.LoweredItem, queue string) []httpapi.LoweredItem {
+	var out []httpapi.LoweredItem
+	for _, i := range list {
+		if queue == "" || i.Queue == queue {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// giveBack runs the daemon's own actions for nothing but this.
+func (o *Offline) giveBack(ctx context.Context, dial func(context.Context) (mqengine.Conn, error), journal *actions.Journal, by, queue string) (httpapi.Reverted, error) {
+	link := adapt.NewLink(adapt.LinkOptions{
+		Dial: dial, Retry: func() time.Duration { return time.Second }, Logger: o.logger, Up: func() {},
+	})
+	owner, err := ownerToken(o.dir)
+	if err != nil {
+		return httpapi.Reverted{}, err
+	}
+	source := adapt.NewSource(link, o.qmgr, owner)
+	engine, err := actions.New(actions.Options{
+		QMgr: o.qmgr, Manager: adapt.NewManager(link), Journal: journal, Store: o.state, Manual: true, Logger: o.logger,
+	})
+	if err != nil {
+		return httpapi.Reverted{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer cancel()
+	wait.Go(func() { link.Run(ctx) })
+	wait.Go(func() { _ = engine.Run(ctx) }) // it has nothing to say but that it ran already
+	wait.Go(func() { sampleFor(ctx, source, engine, link.Tried()) })
+	wanted, err := engine.Revert(ctx, by, queue)
+	out := httpapi.Reverted{Reverted: standingItems(wanted), Left: standingItems(onlyQueue(engine.Lowered(), queue))}
+	if errors.Is(err, context.DeadlineExceeded) {
+		out.Reason, err = "it is not done yet, and goes on when the daemon runs", nil
+	}
+	return out, err
+}
+
+// sampleFor hands samples to the engine until ctx ends.
+func sampleFor(ctx context.Context, source *adapt.Source, engine *actions.Engine, ready <-chan struct{}) {
+	select {
+	case <-ready:
+	case <-ctx.Done():
+		return
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if obs, err := source.Sample(ctx); err == nil {
+			engine.Observe(obs)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// connect finds the queue manager: in another process, or in this one if it was
+// the daemon's.
+func (o *Offline) connect(ctx context.Context) (dial func(context.Context) (mqengine.Conn, error), stop func() error, err error) {
+	folder, err := mqengine.Folder(o.data, o.qmgr)
+	if err != nil {
+		return nil, nil, err
+	}
+	owner, err := ownerToken(o.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	appl := qmgr.Appl{Tag: applTag, PID: os.Getpid(), Owner: owner}
+	dial = func(ctx context.Context) (mqengine.Conn, error) { return mqengine.Dial(ctx, folder, o.qmgr, appl) }
+	conn, dialErr := dial(ctx)
+	if dialErr == nil {
+		return dial, func() error { return nil }, conn.Disconnect(ctx)
+	}
+	connect, err := o.state.Noted(noteConnect)
+	if err != nil {
+		return nil, nil, err
+	}
+	if connect != string(config.Hosted) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnreachable, dialErr)
+	}
+	order := workload.Modern
+	if w, err := o.state.Noted(noteWorkload); err != nil {
+		return nil, nil, err
+	} else if w == "v6" {
+		order = workload.V6
+	}
+	hosted, err := mqengine.Start(ctx, mqengine.Options{Name: o.qmgr, Folder: folder, Workload: order, Logger: o.logger})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	stop = func() error {
+		stopping, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		return hosted.Stop(stopping)
+	}
+	return func(ctx context.Context) (mqengine.Conn, error) { return hosted.Connect(ctx, appl) }, stop, nil
+}
