@@ -10,12 +10,12 @@ import (
 // Explained tells why one item is as it is.
 type Explained struct {
 	ItemStatus
-	Sampled  time.Time // when the sample was asked for that its parts are of; zero if there was none
-	Formula  *Formula
-	Parts    []Part
+	Sampled time.Time // when the sample was asked for that its parts are of; zero if there was none
+	Formula *Formula
+	Parts   []Part
 	// Result and RecoveryResult are what the conditions came to.
 	Result, RecoveryResult Verdict
-	Recovery *Formula // nil if it is the formula's opposite
+	Recovery               *Formula // nil if it is the formula's opposite
 	// RecoveryParts are those of the recovery.
 	RecoveryParts []Part
 	// Progress is what is still missing for the phase to change, empty for nothing.
