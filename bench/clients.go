@@ -27,7 +27,8 @@ type putter struct {
 
 // taker is one connection that is ready to get.
 type taker struct {
-	take func(ctx context.Context) error // one destructive get, answered or acknowledged
+	// take is one destructive get, answered or acknowledged. Ours may be called several times at once.
+	take func(ctx context.Context) error
 	end  func()
 }
 

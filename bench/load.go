@@ -166,10 +166,10 @@ func measureFlow(ctx context.Context, mode string, o options, b broker) error {
 	ctx, cancel := context.WithTimeout(ctx, flowWarmUp+o.run)
 	defer cancel()
 	var taken atomic.Int64
-	errs := make([]error, len(takers))
+	errs := make([]error, len(takers)*o.gets)
 	var taking sync.WaitGroup
-	for i, t := range takers {
-		taking.Go(func() { errs[i] = takeAll(ctx, t, &taken) })
+	for i := range errs {
+		taking.Go(func() { errs[i] = takeAll(ctx, takers[i/o.gets], &taken) })
 	}
 	window := make(chan float64, 1)
 	taking.Go(func() { window <- rate(ctx, o.run, &taken) })

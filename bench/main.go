@@ -20,6 +20,7 @@ type options struct {
 	clients int           // connections that put
 	window  int           // puts outstanding per connection
 	takers  int           // connections that get
+	gets    int           // gets outstanding per connection
 	run     time.Duration // how long is measured
 	count   int           // rounds of a reaction test, messages of a fill
 	remote  string        // reaction: folder of the queue manager that puts
@@ -41,6 +42,7 @@ func main() {
 	flag.IntVar(&o.clients, "clients", 16, "connections that put")
 	flag.IntVar(&o.window, "window", 1, "puts outstanding per connection")
 	flag.IntVar(&o.takers, "takers", 0, "connections that get meanwhile; 0 measures puts alone")
+	flag.IntVar(&o.gets, "gets", 1, "situationd: gets outstanding per connection that gets")
 	flag.DurationVar(&o.run, "for", 2*time.Second, "how long to measure")
 	flag.IntVar(&o.count, "count", 200, "rounds of the reaction test; messages of fill and memory; queues of sample")
 	flag.StringVar(&o.remote, "remote", "", "reaction: folder of the putter's queue manager")

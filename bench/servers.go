@@ -30,9 +30,10 @@ type contender struct {
 	name string
 	// syncedGets: a get is answered when it is durable.
 	syncedGets bool
-	// takers is with how many consumers it is fastest while 16 clients put.
-	takers int
-	start  func(ctx context.Context, s *suite, dir string) (*server, error)
+	// gets is how many messages its consumer may be given and not have acknowledged,
+	// or ask for at once.
+	gets  int
+	start func(ctx context.Context, s *suite, dir string) (*server, error)
 	// there names what is missing on this machine.
 	there func(s *suite) error
 }
@@ -42,11 +43,11 @@ const rabbitProgram = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 // contenders are all sides; the first is ours.
 func contenders() []contender {
 	return []contender{
-		{"situationd", true, 16, startSituationd, func(s *suite) error { return needs(s.situationd) }},
-		{"rabbitmq-quorum", false, 1, rabbit("quorum"), func(*suite) error { return errors.Join(needs(rabbitProgram), needs("epmd")) }},
-		{"rabbitmq-classic", false, 1, rabbit("classic"), func(*suite) error { return errors.Join(needs(rabbitProgram), needs("epmd")) }},
-		{"nats", false, 1, natsSyncing("always"), func(s *suite) error { return needs(s.nats) }},
-		{"redis", true, 1, redisSyncing("always"), func(*suite) error { return needs("redis-server") }},
+		{"situationd", true, 64, startSituationd, func(s *suite) error { return needs(s.situationd) }},
+		{"rabbitmq-quorum", false, prefetch, rabbit("quorum"), func(*suite) error { return errors.Join(needs(rabbitProgram), needs("epmd")) }},
+		{"rabbitmq-classic", false, prefetch, rabbit("classic"), func(*suite) error { return errors.Join(needs(rabbitProgram), needs("epmd")) }},
+		{"nats", false, prefetch, natsSyncing("always"), func(s *suite) error { return needs(s.nats) }},
+		{"redis", true, takeBatch, redisSyncing("always"), func(*suite) error { return needs("redis-server") }},
 		lazy(),
 	}
 }
@@ -54,7 +55,7 @@ func contenders() []contender {
 // lazy answers before it syncs. It takes part to show that the count of syncs
 // finds that out: all its rounds must be void.
 func lazy() contender {
-	return contender{lazyName, false, 1, redisSyncing("everysec"), func(*suite) error { return needs("redis-server") }}
+	return contender{lazyName, false, takeBatch, redisSyncing("everysec"), func(*suite) error { return needs("redis-server") }}
 }
 
 const lazyName = "redis-everysec"

@@ -23,6 +23,7 @@ type suite struct {
 	situationd, nats string
 	dir              string
 	rounds           int
+	warm             time.Duration
 	run, counted     time.Duration
 	messages, queues int
 	peers            []string
@@ -55,6 +56,7 @@ func suiteMain(args []string) error {
 	flags.StringVar(&s.dir, "dir", os.TempDir(), "folder on the disk to measure")
 	flags.IntVar(&s.rounds, "rounds", 5, "interleaved rounds of each comparison, restarts of the recovery")
 	flags.DurationVar(&s.run, "for", 2*time.Second, "how long each is measured in a round")
+	flags.DurationVar(&s.warm, "warm-up", 2*time.Second, "how long 16 clients put before")
 	flags.DurationVar(&s.counted, "count-for", 500*time.Millisecond, "how long its syncs are counted then; 0 does not count")
 	flags.IntVar(&s.messages, "messages", 1_000_000, "messages of the recovery")
 	flags.IntVar(&s.queues, "queues", 50_000, "queues of the sample")
@@ -64,8 +66,8 @@ func suiteMain(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if s.rounds < 1 || s.run <= 0 || s.messages < 1 || s.queues < 1 {
-		return errors.New("suite: -rounds, -for, -messages and -queues must be positive")
+	if s.rounds < 1 || s.run <= 0 || s.warm <= 0 || s.messages < 1 || s.queues < 1 {
+		return errors.New("suite: -rounds, -for, -warm-up, -messages and -queues must be positive")
 	}
 	if *peers != "" {
 		s.peers = strings.Split(*peers, ",")
@@ -235,6 +237,10 @@ func (s *suite) round(ctx context.Context, sh shape, c contender) (r round, err 
 	if r.busy, err = machineBusy(ctx); err != nil {
 		return r, err
 	}
+	warm := shape{clients: 16, window: 1}
+	if _, err := s.client(ctx, warm, c, server, s.warm); err != nil {
+		return r, fmt.Errorf("warm up: %w", err)
+	}
 	fields, err := s.client(ctx, sh, c, server, s.run)
 	if err != nil {
 		return r, err
@@ -253,23 +259,18 @@ func (s *suite) round(ctx context.Context, sh shape, c contender) (r round, err 
 	puts, gets := int(number(fields, "puts")), int(number(fields, "gets"))
 	r.counted, r.answers, r.needed = true, puts, syncsNeeded(puts, sh.clients*sh.window)
 	if c.syncedGets {
-		r.answers, r.needed = puts+gets, max(r.needed, c.getSyncs(gets))
+		r.answers, r.needed = puts+gets, max(r.needed, syncsNeeded(gets, c.gets))
 	}
 	return r, nil
-}
-
-// getSyncs is the least number of syncs behind so many gets.
-func (c contender) getSyncs(gets int) int {
-	if c.name == "situationd" {
-		return syncsNeeded(gets, c.takers)
-	}
-	return syncsNeeded(gets, c.takers*takeBatch)
 }
 
 func (s *suite) client(ctx context.Context, sh shape, c contender, server *server, run time.Duration) (map[string]string, error) {
 	args := append([]string{"-clients", strconv.Itoa(sh.clients), "-window", strconv.Itoa(sh.window), "-for", run.String()}, server.args...)
 	if sh.flow {
-		args = append(args, "-takers", strconv.Itoa(c.takers))
+		args = append(args, "-takers", "1")
+		if c.name == "situationd" {
+			args = append(args, "-gets", strconv.Itoa(c.gets))
+		}
 	}
 	return runClient(ctx, run+flowWarmUp+2*setUpMax+drainMax, append(args, server.mode)...)
 }

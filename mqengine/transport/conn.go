@@ -8,19 +8,27 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // closeGrace is how long Close lets queued frames go out.
 const closeGrace = time.Second
 
+// writeAtOnce is the most that a sender writes itself.
+const writeAtOnce = 32 << 10
+
 // keepBuffer is the largest send buffer that an idle link keeps.
 const keepBuffer = 256 << 10
 
 // conn is a Link over any stream. One goroutine writes what Send and Offer
-// queued, all that waits in one write, so that frames of one turn share a system call.
+// queued, all that waits in one write, so that frames of one turn share a system
+// call. Send spares it the waking where the stream takes a short frame at once.
 type conn struct {
 	nc     net.Conn
+	raw    syscall.RawConn // nil: the stream is no descriptor
 	opt    Options
 	name   string
 	peer   Peer
@@ -51,6 +59,11 @@ func newConn(nc net.Conn, opt Options, name string, server bool) *conn {
 	}
 	c := &conn{nc: nc, opt: opt, name: name, r: bufio.NewReaderSize(nc, 16<<10), server: server, held: server, greets: true, done: make(chan struct{})}
 	c.work.L, c.room.L = &c.mu, &c.mu
+	if sc, ok := nc.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			c.raw = raw
+		}
+	}
 	c.queue = appendPreface(nil, opt.Protocol)
 	c.writer.Go(c.write)
 	return c
@@ -181,8 +194,31 @@ func (c *conn) enqueue(frame [][]byte, wait bool) error {
 		return fmt.Errorf("send to %s: %w", c.name, ErrClosed)
 	}
 	c.queue = appendFrame(c.queue, size, frame)
-	c.work.Signal()
+	if wait {
+		c.writeNow()
+	}
+	if len(c.queue) > 0 {
+		c.work.Signal()
+	}
 	return nil
+}
+
+// writeNow writes what is queued as far as the stream takes it without waiting.
+// Whatever goes wrong is left to the writer, which finds it again and says so.
+func (c *conn) writeNow() {
+	if c.raw == nil || c.writing > 0 || c.held || len(c.queue) > writeAtOnce {
+		return
+	}
+	n := 0
+	if err := c.raw.Write(func(fd uintptr) bool {
+		n, _ = unix.Write(int(fd), c.queue)
+		return true
+	}); err != nil || n <= 0 {
+		return
+	}
+	rest := copy(c.queue, c.queue[n:])
+	c.queue = c.queue[:rest]
+	c.room.Broadcast()
 }
 
 // fits: an empty queue takes any frame, so that SendQueue may be smaller than MaxFrame.

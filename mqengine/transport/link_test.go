@@ -52,7 +52,12 @@ func TestNetworks(t *testing.T) {
 			"AddressInUse":                 testInUse,
 			"CancelledDialEnds":            testCancel,
 			"SilentCallerDoesNotHoldOther": testSilent,
-			"ConcurrentSendersKeepFrames":  testConcurrent,
+			"ConcurrentSendersKeepFrames":  func(t *testing.T, n network) { testConcurrent(t, n, options) },
+			"ConcurrentSendersFewBytesQueued": func(t *testing.T, n network) {
+				small := options
+				small.SendQueue = 300 // most senders wait for room at any time
+				testConcurrent(t, n, small)
+			},
 		} {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -408,8 +413,8 @@ func testSilent(t *testing.T, n network) {
 	}
 }
 
-func testConcurrent(t *testing.T, n network) {
-	near, far := n.pair(t, options)
+func testConcurrent(t *testing.T, n network, opt transport.Options) {
+	near, far := n.pair(t, opt)
 	const senders, frames = 8, 200
 	var wg sync.WaitGroup
 	for s := range senders {
