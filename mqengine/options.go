@@ -43,6 +43,8 @@ type Options struct {
 	creating bool
 	// helloWait is how long a new link or local connection may stay silent.
 	helloWait time.Duration
+	// sendWait is how long a local application may not read, or not go on with a frame; 0: the transport's default.
+	sendWait time.Duration
 }
 
 // defaultHelloWait is long enough for a busy host, and short enough that silent

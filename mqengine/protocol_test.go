@@ -2,7 +2,9 @@ package mqengine
 
 import (
 	"bytes"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -74,7 +76,7 @@ func drawRequest(t *rapid.T) (req qmgr.Request, body []byte) {
 	name := rapid.StringN(0, 8, 48).Draw(t, "name")
 	n := rapid.Int32().Draw(t, "n")
 	h := rapid.Uint32().Draw(t, "handle")
-	switch rapid.IntRange(0, 8).Draw(t, "request") {
+	switch rapid.IntRange(0, 9).Draw(t, "request") {
 	case 0:
 		put := &qmgr.PutReq{Handle: h, PMO: mqi.PMO{Options: n, Context: h}, MD: drawMD(t), Props: drawProps(t)}
 		if rapid.Bool().Draw(t, "put1") {
@@ -95,6 +97,8 @@ func drawRequest(t *rapid.T) (req qmgr.Request, body []byte) {
 		return qmgr.BackReq{}, nil
 	case 6:
 		return qmgr.InstancesReq{Queues: []string{name, name}, Since: uint64(h), Subscribe: true}, nil
+	case 8:
+		return qmgr.CancelReq{Tag: rapid.Uint64().Draw(t, "tag of the call")}, nil
 	case 7:
 		return qmgr.ExplainReq{Queue: name, QMgr: name, Bind: n, Arriving: rapid.Bool().Draw(t, "arriving")}, nil
 	default:
@@ -111,6 +115,9 @@ func TestRequest_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req, body := drawRequest(t)
 		tag := rapid.Uint64().Draw(t, "tag")
+		if cancel, ok := req.(qmgr.CancelReq); ok {
+			tag = cancel.Tag
+		}
 		b, err := appendRequest(nil, tag, req)
 		if err != nil {
 			t.Fatal(err)
@@ -276,22 +283,68 @@ func TestDecode_Malformed_Refused(t *testing.T) {
 	}
 }
 
-// Whatever a client sends is refused or means the same when it is sent again.
-func FuzzDecodeRequest(f *testing.F) {
+// sampleFrames has one valid frame at least of each kind that a client sends after its hello.
+func sampleFrames(tb testing.TB) (frames [][]byte) {
+	tb.Helper()
+	command, bad := mqsc.Parse("DISPLAY QLOCAL(*) WHERE(CURDEPTH GT 0)")
+	if bad != nil {
+		tb.Fatal(bad)
+	}
 	for _, req := range []qmgr.Request{
 		&qmgr.PutReq{OD: mqi.OD{ObjectName: "Q"}, MD: mqi.NewMD()}, &qmgr.GetReq{Handle: 1, MD: mqi.NewMD()},
-		qmgr.OpenReq{OD: mqi.OD{ObjectName: "Q"}}, qmgr.CommitReq{}, qmgr.MoveReq{From: "Q", Skip: make([]qmgr.MoveKey, 1)},
-		qmgr.InstancesReq{Queues: []string{"Q"}}, qmgr.ExplainReq{Queue: "Q", QMgr: "QM2", Arriving: true},
+		&qmgr.PutReq{Handle: 1, MD: mqi.NewMD(), Props: []mqi.Property{{Name: "p", Type: 'i', Value: make([]byte, 8)}}},
+		qmgr.OpenReq{OD: mqi.OD{ObjectName: "Q"}, Options: mqi.MQOO_BROWSE, Selection: "p > 1"}, qmgr.CloseReq{Handle: 1, Options: 2},
+		qmgr.CommitReq{}, qmgr.BackReq{}, qmgr.CancelReq{Tag: 3}, qmgr.CommandReq{Command: command},
+		qmgr.MoveReq{From: "Q", Skip: make([]qmgr.MoveKey, 1)}, qmgr.InstancesReq{Queues: []string{"Q"}},
+		qmgr.ExplainReq{Queue: "Q", QMgr: "QM2", Arriving: true},
 	} {
 		b, err := appendRequest(nil, 3, req)
 		if err != nil {
-			f.Fatal(err)
+			tb.Fatal(err)
 		}
-		f.Add(b)
+		frames = append(frames, b)
+	}
+	return append(frames, wire.AppendBool(wire.AppendUint(appendHead(nil, kindSample, 3), 7), true),
+		appendHead(nil, kindWatch, 3), appendHead(nil, kindDisconnect, 3),
+		EndMode{Controlled: true, Within: time.Minute}.append(appendHead(nil, kindEnd, 3)))
+}
+
+// The seeds of the fuzzer, and those of the hostile session, leave no kind out.
+func TestSampleFrames_EveryKind(t *testing.T) {
+	t.Parallel()
+	seen := map[kind]bool{kindHello: true}
+	for _, frame := range sampleFrames(t) {
+		c, err := decodeRequest(frame)
+		if err != nil {
+			t.Errorf("%x: %v", frame, err)
+		}
+		seen[c.kind] = true
+	}
+	for k := range kindWelcome {
+		_, err := decodeRequest([]byte{byte(k), 1})
+		if known := !errors.Is(err, errUnknownKind); known && !seen[k] {
+			t.Errorf("there is no frame of kind %d", k)
+		}
+	}
+}
+
+// Whatever a client sends is refused or means the same when it is sent again.
+func FuzzDecodeRequest(f *testing.F) {
+	for _, frame := range sampleFrames(f) {
+		f.Add(frame)
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		c, err := decodeRequest(frame)
-		if err != nil || c.req == nil && c.put == nil {
+		if err != nil {
+			return
+		}
+		if c.kind == kindEnd {
+			again, err := decodeRequest(c.end.append(appendHead(nil, kindEnd, c.tag)))
+			if err != nil || again.end != c.end {
+				t.Errorf("an end as %+v comes back as %+v, %v", c.end, again.end, err)
+			}
+		}
+		if c.req == nil && c.put == nil {
 			return
 		}
 		req := c.req

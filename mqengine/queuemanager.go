@@ -124,7 +124,7 @@ func assemble(ctx context.Context, o Options) (_ *QueueManager, err error) {
 		return nil, err
 	}
 	if o.Folder != "" {
-		if local, err = transport.Unix(servedLinks()).Listen(SocketPath(o.Folder)); err != nil {
+		if local, err = transport.Unix(servedLinks(o.sendWait)).Listen(SocketPath(o.Folder)); err != nil {
 			return nil, fmt.Errorf("queue manager %s: %w", o.Name, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/qmgr"
@@ -36,8 +37,9 @@ func localLinks() transport.Options {
 }
 
 // servedLinks are those of the queue manager's side.
-func servedLinks() transport.Options {
+func servedLinks(sendWait time.Duration) transport.Options {
 	o := localLinks()
+	o.SendTimeout = sendWait
 	o.Budget = transport.NewBudget(receiveBudget)
 	return o
 }
@@ -50,7 +52,11 @@ func (q *QueueManager) serve(link transport.Link) {
 		err = s.run()
 		s.part()
 	}
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, transport.ErrClosed) {
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, transport.ErrClosed):
+	case errors.Is(err, transport.ErrSlow):
+		s.sayUnread()
+	default:
 		q.say("AMQ9207E", "A local application's connection was ended: %v", err)
 	}
 	if err := link.Close(); err != nil {
@@ -276,6 +282,10 @@ func (s *session) deliver(rep reply) {
 	}
 }
 
+func (s *session) sayUnread() {
+	s.qm.say("AMQ9206E", "Process %s does not read its answers; its connection was ended.", s.who())
+}
+
 func (s *session) lost(error) { s.breakOff(nil) }
 
 // breakOff ends the connection from the releasing goroutine, which must not
@@ -285,7 +295,7 @@ func (s *session) breakOff(err error) {
 		return
 	}
 	if errors.Is(err, transport.ErrFull) {
-		s.qm.say("AMQ9206E", "Process %s does not read its answers; its connection was ended.", s.who())
+		s.sayUnread()
 	}
 	s.qm.locals.wg.Go(func() {
 		if err := s.link.Close(); err != nil {

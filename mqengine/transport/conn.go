@@ -263,6 +263,7 @@ func (c *conn) writeOnce() {
 	if err != nil && c.err == nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			err = ErrSlow
+			_ = c.nc.Close() // who waits in Receive has to know, too
 		}
 		c.err = fmt.Errorf("send to %s: %w", c.name, err)
 	}
@@ -302,8 +303,11 @@ func (c *conn) closed() bool {
 func (c *conn) broken(op string, err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closing {
+	switch {
+	case c.closing:
 		err = ErrClosed
+	case errors.Is(c.err, ErrSlow):
+		err = ErrSlow
 	}
 	err = fmt.Errorf("%s from %s: %w", op, c.name, err)
 	if c.err == nil {

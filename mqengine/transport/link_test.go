@@ -280,6 +280,9 @@ func testSlow(t *testing.T, n network) {
 	if again := near.Offer([]byte("x")); again == nil || again.Error() != err.Error() {
 		t.Errorf("after it: %v, want the same", again)
 	}
+	if _, err := near.Receive(); !errors.Is(err, transport.ErrSlow) {
+		t.Errorf("who waits to receive gets %v, want ErrSlow", err)
+	}
 }
 
 func testOtherProtocol(t *testing.T, n network) {
