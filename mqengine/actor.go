@@ -34,7 +34,7 @@ type actor struct {
 	turns    uint64
 	items    []item
 	armed    time.Time // what the timer is set to
-	over     bool      // the machine ended, or is broken
+	over     bool      // the machine is broken
 }
 
 func newActor(m *qmgr.Machine, box *mailbox, reader bodyReader, budget int) *actor {
@@ -55,7 +55,7 @@ func (a *actor) start(now time.Time) {
 }
 
 // run is the actor's goroutine. It ends when the mailbox is closed and empty, or
-// when the machine ended.
+// when the machine is broken.
 func (a *actor) run() {
 	timer := time.NewTimer(idleWait)
 	defer timer.Stop()
@@ -134,7 +134,6 @@ func (a *actor) take(t *turn, work func(*qmgr.Effects)) {
 		t.fx.Unit.Reset() // half a turn must not become durable
 		a.over = true
 	}
-	a.over = a.over || t.fx.Ended
 	// A turn that writes nothing need not go through the committer unless it would overtake another.
 	if t.fx.Unit.Empty() && a.inFlight.Load() == 0 {
 		a.finish(t, nil)

@@ -14,8 +14,7 @@
 //
 // It stands for MQ's execution controller, agents, listener and control
 // commands (crtmqm, strmqm, endmqm, dspmq, dltmqm). It leaves out client
-// channels, the command server's queue, and a quiesce of channels: an end cuts
-// them, and they settle what is in doubt at the next start.
+// channels and the command server's queue.
 //
 // A QueueManager starts its goroutines in Start and waits for them before Done is
 // closed: the supervisor, the actor, the committer, a watcher of the disk, one

@@ -31,6 +31,7 @@ const (
 // reads, decodes and posts; what is to be sent comes from the release.
 type links struct {
 	network  transport.Network
+	keys     *keyRepository
 	mailbox  *mailbox
 	numbers  *bodyNumbers
 	log      func(id, format string, args ...any)
@@ -93,7 +94,7 @@ func (l *links) accept(name string, listener transport.Listener) {
 			l.closeSoon(old)
 		}
 		l.wg.Go(func() {
-			if frame, ok := l.greet(link); ok && l.mailbox.post(item{event: qmgr.LinkAccepted{Link: id, Remote: link.RemoteAddr()}}) {
+			if frame, ok := l.greet(link); ok && l.mailbox.post(item{event: qmgr.LinkAccepted{Link: id, Remote: link.RemoteAddr(), Local: link.LocalAddr(), Security: security(link)}}) {
 				l.read(id, link, frame)
 				return
 			}
@@ -113,6 +114,8 @@ func (l *links) greet(link transport.Link) (frame []byte, ok bool) {
 		l.log("AMQ9513E", "Maximum number of channels reached; %s was refused.", link.RemoteAddr())
 	case err == nil:
 		return frame, true
+	case linkFault(err) != "":
+		l.log(linkFault(err), "A channel cannot use TLS: %v", err)
 	case !errors.Is(err, io.EOF) && !errors.Is(err, transport.ErrClosed):
 		l.log("AMQ9207E", "The data received from %s is not valid: %v", link.RemoteAddr(), err)
 	}
@@ -207,6 +210,9 @@ func (l *links) carryOut(t *turn) {
 			l.closeSoon(link)
 		}
 	}
+	for i := range t.fx.Keys {
+		l.changeKeys(t.fx.Keys[i])
+	}
 	for _, d := range t.fx.Dials {
 		l.dial(d)
 	}
@@ -233,18 +239,30 @@ func (l *links) dial(d qmgr.Dial) {
 	l.mu.Unlock()
 	l.wg.Go(func() {
 		defer cancel()
-		link, err := l.network.Dial(ctx, d.Addr)
+		link, err := l.connect(ctx, d)
 		if err != nil {
 			l.forget(d.Link)
-			l.mailbox.post(item{event: qmgr.LinkDown{Link: d.Link, Reason: err.Error()}})
+			l.mailbox.post(item{event: qmgr.LinkDown{Link: d.Link, Reason: err.Error(), ID: linkFault(err)}})
 			return
 		}
-		if !l.dialled(d.Link, link) || !l.mailbox.post(item{event: qmgr.LinkUp{Link: d.Link}}) {
+		if !l.dialled(d.Link, link) || !l.mailbox.post(item{event: qmgr.LinkUp{Link: d.Link, Local: link.LocalAddr(), Security: security(link)}}) {
 			l.closeLink(link)
 			return
 		}
 		l.read(d.Link, link, nil)
 	})
+}
+
+// connect dials as the channel wants it.
+func (l *links) connect(ctx context.Context, d qmgr.Dial) (transport.Link, error) {
+	if d.CipherSpec == "" {
+		return l.network.Dial(ctx, d.Addr)
+	}
+	conf, err := l.keys.calling(d.CipherSpec)
+	if err != nil {
+		return nil, err
+	}
+	return l.network.DialTLS(ctx, d.Addr, conf)
 }
 
 // dialled notes the link of a dial; false if everything is being closed.

@@ -2,6 +2,7 @@ package mqengine
 
 import (
 	"context"
+	"crypto/tls"
 
 	"github.com/situationd/situationd/mqengine/transport"
 )
@@ -12,5 +13,9 @@ type nowhere struct{}
 var _ transport.Network = nowhere{}
 
 func (nowhere) Dial(context.Context, string) (transport.Link, error) { return nil, errNowhere }
+
+func (nowhere) DialTLS(context.Context, string, *tls.Config) (transport.Link, error) {
+	return nil, errNowhere
+}
 
 func (nowhere) Listen(string) (transport.Listener, error) { return nil, errNowhere }

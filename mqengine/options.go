@@ -41,6 +41,8 @@ type Options struct {
 
 	// creating: the scripts of the creation are being run.
 	creating bool
+	// keys are the certificates that Network uses.
+	keys *keyRepository
 	// helloWait is how long a new link or local connection may stay silent.
 	helloWait time.Duration
 	// sendWait is how long a local application may not read, or not go on with a frame; 0: the transport's default.
@@ -74,8 +76,11 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
 	}
+	o.keys = &keyRepository{base: o.Folder}
 	if o.Network == nil {
-		o.Network = transport.TCP(channelLinks())
+		options := channelLinks()
+		options.TLS = o.keys.listening
+		o.Network = transport.TCP(options)
 	}
 	if o.BodyBudget == 0 {
 		o.BodyBudget = DefaultBodyBudget

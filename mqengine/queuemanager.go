@@ -49,12 +49,16 @@ type QueueManager struct {
 	quiesceMu sync.Mutex
 	patience  *time.Timer // until a controlled end is immediate; nil: none
 
-	ending   chan struct{} // closed by the first end
-	endOnce  sync.Once
-	endCause error // set before ending is closed
-	done     chan struct{}
-	err      error // set before done is closed
-	group    sync.WaitGroup
+	// actorDone is closed when the actor has ended.
+	actorDone chan struct{}
+	quiet     chan struct{} // closed when an orderly end has no channel to wait for
+	ending    chan struct{} // closed by the first end
+	quietOnce sync.Once
+	endOnce   sync.Once
+	endCause  error // set before ending is closed
+	done      chan struct{}
+	err       error // set before done is closed
+	group     sync.WaitGroup
 }
 
 // Start starts a queue manager that was created before. It returns when the
@@ -85,7 +89,7 @@ func Start(ctx context.Context, o Options) (*QueueManager, error) {
 func assemble(ctx context.Context, o Options) (_ *QueueManager, err error) {
 	q := &QueueManager{
 		name: o.Name, logger: o.Logger.Named(o.Name), mailbox: newMailbox(), sinks: newSinks(),
-		watches: newWatchHub(), ending: make(chan struct{}), done: make(chan struct{}),
+		watches: newWatchHub(), ending: make(chan struct{}), done: make(chan struct{}), quiet: make(chan struct{}), actorDone: make(chan struct{}),
 	}
 	var undo []func() error
 	defer func() {
@@ -129,7 +133,7 @@ func assemble(ctx context.Context, o Options) (_ *QueueManager, err error) {
 		}
 	}
 	q.links = newLinks(o.Network, q.mailbox, &q.numbers)
-	q.links.log = q.say
+	q.links.log, q.links.keys = q.say, o.keys
 	q.own = network
 	q.locals = newLocals(local)
 	q.links.patience, q.locals.patience = o.helloWait, o.helloWait
@@ -188,7 +192,10 @@ func (q *QueueManager) launch() {
 	q.actor.start(time.Now())
 	q.links.start(q.own)
 	q.locals.start(q)
-	q.group.Go(q.actor.run)
+	q.group.Go(func() {
+		defer close(q.actorDone)
+		q.actor.run()
+	})
 	q.group.Go(q.watchStore)
 	go q.supervise() // waited for through done
 }
@@ -247,6 +254,9 @@ func (q *QueueManager) supervise() {
 		}
 		q.err = fmt.Errorf("queue manager %s: %w", q.name, q.endCause)
 	}
+	if q.endCause == nil {
+		q.endChannels()
+	}
 	q.mailbox.close()
 	q.group.Wait()
 	q.committer.Close()
@@ -261,6 +271,25 @@ func (q *QueueManager) supervise() {
 	q.errorLog.close()
 	if q.err == nil && err != nil {
 		q.err = fmt.Errorf("end queue manager %s: %w", q.name, err)
+	}
+}
+
+// channelsWithin bounds how long an orderly end waits for channels.
+const channelsWithin = 3 * time.Second
+
+// endChannels lets channels finish the batches that are under way: what is
+// nonpersistent in them is nowhere else. A partner that does not answer is not waited for long.
+func (q *QueueManager) endChannels() {
+	if !q.mailbox.post(item{event: qmgr.EndChannels{}}) {
+		return
+	}
+	timer := time.NewTimer(channelsWithin)
+	defer timer.Stop()
+	select {
+	case <-q.quiet:
+	case <-timer.C:
+		q.say("AMQ9542W", "Some channels did not end in time: a partner does not answer.")
+	case <-q.actorDone:
 	}
 }
 

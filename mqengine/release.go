@@ -97,6 +97,9 @@ func (q *QueueManager) release(t *turn, err error) {
 	for _, f := range t.after {
 		f()
 	}
+	if t.fx.ChannelsEnded && err == nil {
+		q.quietOnce.Do(func() { close(q.quiet) })
+	}
 	if t.fx.Ended && err == nil {
 		q.end(nil)
 	}

@@ -34,9 +34,10 @@ var mayImport = map[string][]string{
 	"mqengine/store/storetest": {
 		"mqengine/mqi", "mqengine/store",
 	},
-	"mqengine/transport":  {"mqengine/mqi", "mqengine/object", "mqengine/channel", "mqengine/internal/wire"},
-	"mqengine/repository": {"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/workload", "mqengine/internal/wire"},
-	"mqengine/channel":    {"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/store", "mqengine/internal/wire"},
+	"mqengine/transport/tlstest": {},
+	"mqengine/transport":         {"mqengine/mqi", "mqengine/object", "mqengine/channel", "mqengine/internal/wire"},
+	"mqengine/repository":        {"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/workload", "mqengine/internal/wire"},
+	"mqengine/channel":           {"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/store", "mqengine/internal/wire"},
 	"mqengine/qmgr": {
 		"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/workload", "mqengine/store",
 		"mqengine/repository", "mqengine/channel", "mqengine/selector", "mqengine/internal/wire",
@@ -66,7 +67,7 @@ var mayImport = map[string][]string{
 }
 
 // testOnly are packages that no shipped code may import.
-var testOnly = []string{"mqengine/enginetest", "mqengine/store/storetest", "cmd/situationd/internal/proctest", "cmd/situationd/internal/killtest"}
+var testOnly = []string{"mqengine/enginetest", "mqengine/store/storetest", "mqengine/transport/tlstest", "cmd/situationd/internal/proctest", "cmd/situationd/internal/killtest"}
 
 // pure packages decide and do nothing else; files with one of the prefixes are their shells.
 var pure = map[string][]string{

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/situationd/situationd/mqengine/transport/tlstest"
 )
 
 // patience is how long anything may take on a machine that does much else.
@@ -29,6 +31,8 @@ type crew struct {
 	dir   string
 	procs map[string]*crewProcess
 	marks map[string]time.Time
+	// authorities give out certificates, by the names that the script calls them.
+	authorities map[string]*tlstest.Authority
 }
 
 // crewProcess is one of them; it owns the goroutine that waits for its end.
@@ -41,7 +45,7 @@ type crewProcess struct {
 // newCrew makes the crew of a script. When the script ends all are killed, and
 // after a failure what they said is shown.
 func newCrew(e *testscript.Env) {
-	c := &crew{dir: e.WorkDir, procs: map[string]*crewProcess{}, marks: map[string]time.Time{}}
+	c := &crew{dir: e.WorkDir, procs: map[string]*crewProcess{}, marks: map[string]time.Time{}, authorities: map[string]*tlstest.Authority{}}
 	e.Values[crewKey{}] = c
 	e.Defer(func() {
 		for _, p := range c.procs {

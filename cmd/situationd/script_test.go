@@ -96,6 +96,7 @@ func scriptParams(dir string) testscript.Params {
 			"waitlines": waitLines,
 			"sameset":   sameSet,
 			"beyond":    beyond,
+			"issue":     issue,
 		},
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/situationd/situationd/mqengine/internal/wire"
 )
 
-// ProtocolVersion is the version of the frames that this package writes.
-const ProtocolVersion = 1
+// ProtocolVersion is the version of the frames that this package writes. A
+// hello has the form of version 1 in all of them: who sends it does not know yet
+// what the other end understands.
+const ProtocolVersion = 2
 
 // Limits bound what DecodeFrame accepts, so that a stranger's frame costs no
 // more memory than its own bytes.
@@ -44,7 +46,10 @@ func AppendFrame(dst []byte, f *Frame, body func(BodyRef) []byte) []byte {
 		dst = wire.AppendUint(dst, uint64(f.MaxMsgL))
 		dst = wire.AppendBool(dst, f.Reset)
 		dst = wire.AppendBool(dst, f.Ping)
-	case FrameRefuse, FrameClose:
+		if f.Kind == FrameAccept && f.Version >= 2 {
+			dst = wire.AppendUint(dst, uint64(f.BatchSz))
+		}
+	case FrameRefuse, FrameClose, FrameQuiesce:
 		dst = wire.AppendInt(dst, int64(f.Code))
 		dst = wire.AppendString(dst, f.Reason)
 	case FrameConfirm:
@@ -78,7 +83,7 @@ func DecodeFrame(b []byte, lim Limits, newBody func([]byte) BodyRef) (*Frame, er
 	switch f.Kind {
 	case FrameHello, FrameAccept:
 		err = decodeHello(r, f)
-	case FrameRefuse, FrameClose:
+	case FrameRefuse, FrameClose, FrameQuiesce:
 		f.Code = int(r.Int32())
 		f.Reason, err = text(r, "reason")
 	case FrameConfirm:
@@ -114,6 +119,9 @@ func decodeHello(r *wire.Reader, f *Frame) (err error) {
 	f.Seq = r.Uint()
 	f.HBInt, f.MaxMsgL = int(uint32(r.Uint())), int(uint32(r.Uint()))
 	f.Reset, f.Ping = r.Bool(), r.Bool()
+	if f.Kind == FrameAccept && f.Version >= 2 {
+		f.BatchSz = int(uint32(r.Uint()))
+	}
 	return nil
 }
 

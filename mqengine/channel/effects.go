@@ -48,12 +48,18 @@ type (
 	// LinkUp and LinkDown tell of the link that was dialled (Receiver: LinkDown only).
 	LinkUp struct{}
 	// LinkDown tells that there is no link any more.
-	LinkDown struct{ Reason string }
+	LinkDown struct {
+		Reason string
+		ID     string // the AMQ message of the reason; blank for AMQ9999E
+	}
 	// FrameIn is a frame from the other end (also Receiver).
 	FrameIn struct{ Frame *Frame }
+	// Renew: the certificates changed. The channel ends its batches and connects again.
+	Renew struct{}
 	// Stop is STOP CHANNEL. Force ends the link without waiting for
-	// confirmations; Inactive leaves the channel startable by a message (also Receiver).
-	Stop struct{ Force, Inactive bool }
+	// confirmations; Inactive leaves the channel startable by a message. Keep: the
+	// queue manager ends, and its restart goes on with the channel (also Receiver).
+	Stop struct{ Force, Inactive, Keep bool }
 	// Tick lets deadlines pass (also Receiver).
 	Tick struct{}
 )
@@ -64,6 +70,7 @@ func (Kick) channelEvent()     {}
 func (LinkUp) channelEvent()   {}
 func (LinkDown) channelEvent() {}
 func (FrameIn) channelEvent()  {}
+func (Renew) channelEvent()    {}
 func (Stop) channelEvent()     {}
 func (Tick) channelEvent()     {}
 

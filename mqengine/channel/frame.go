@@ -33,6 +33,8 @@ const (
 	FrameHeartbeat                      // either side; must be answered by HeartbeatAck
 	FrameHeartbeatAck
 	FrameClose // either side: orderly end with the reason
+	// FrameQuiesce: the receiver wants to end. The sender finishes what is under way and closes. From version 2.
+	FrameQuiesce
 )
 
 // Frame is one frame between two queue managers.
@@ -49,7 +51,8 @@ type Frame struct {
 	Ping     bool   // Hello: PING CHANNEL; the receiver answers and changes nothing
 	HBInt    int    // seconds; Hello proposes, Accept settles
 	MaxMsgL  int
-	Reason   string // Refuse, Close: a sentence with an AMQ id
-	Code     int    // Refuse, Close
+	BatchSz  int    // Accept: BATCHSZ of the receiver, 0 if it does not say; from version 2
+	Reason   string // Refuse, Close, Quiesce: a sentence
+	Code     int    // Refuse, Close, Quiesce: 0 if another attempt may do at once
 	Messages []Message
 }

@@ -92,7 +92,7 @@ func (w *pair) startSender() {
 
 type pairQueue pair
 
-func (q *pairQueue) Take(n, bytes int) (items []Item) {
+func (q *pairQueue) Take(n, bytes, _ int) (items []Item) {
 	for _, pos := range q.out.messages {
 		if len(items) < n && !q.locked[pos] {
 			q.locked[pos] = true
@@ -207,10 +207,10 @@ func (w *pair) deliverToSender() {
 // linkEnds: both sides notice; the sender only if it did not do it itself.
 func (w *pair) linkEnds(bySender bool) {
 	w.up, w.toR, w.toS = false, nil, nil
-	w.stepReceiver(LinkDown{"cut"})
+	w.stepReceiver(LinkDown{Reason: "cut"})
 	w.receiver = nil
 	if !bySender {
-		w.stepSender(LinkDown{"cut"})
+		w.stepSender(LinkDown{Reason: "cut"})
 	}
 }
 
@@ -251,13 +251,13 @@ func (w *pair) cut() {
 		w.linkEnds(false)
 	} else if w.dialled {
 		w.dialled = false
-		w.stepSender(LinkDown{"refused"})
+		w.stepSender(LinkDown{Reason: "refused"})
 	}
 }
 
 func (w *pair) crashSender(t *rapid.T) {
 	w.up, w.dialled, w.toR, w.toS = false, false, nil, nil
-	w.stepReceiver(LinkDown{"cut"})
+	w.stepReceiver(LinkDown{Reason: "cut"})
 	w.receiver = nil
 	w.out = w.sdisk.crash(t)
 	w.startSender()
@@ -268,7 +268,7 @@ func (w *pair) crashReceiver(t *rapid.T) {
 	w.up, w.receiver, w.toR, w.toS = false, nil, nil, nil
 	w.in = w.rdisk.crash(t)
 	if up {
-		w.stepSender(LinkDown{"cut"})
+		w.stepSender(LinkDown{Reason: "cut"})
 	}
 }
 

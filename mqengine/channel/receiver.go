@@ -14,6 +14,7 @@ type ReceiverParams struct {
 	HBInt        int // seconds
 	MRRty, MRTmr int // attempts; milliseconds
 	MaxMsgL      int
+	BatchSz      int
 	QMgr, QMID   string
 }
 
@@ -63,7 +64,12 @@ type Receiver struct {
 	retryAt  time.Time
 	lastIn   time.Time
 	hb       time.Duration
+	version  int       // of the frames on this link
+	endBy    time.Time // asked to end: what is under way may take until then
 }
+
+// quiesceWithin is how long a receiver that has to end waits for the sender to finish.
+const quiesceWithin = 10 * time.Second
 
 // DecodeLast reads a receiver's record: the last committed sequence number.
 func DecodeLast(record []byte) (uint64, error) {
@@ -82,6 +88,7 @@ func DecodeLast(record []byte) (uint64, error) {
 // last committed sequence number of that partner.
 func NewReceiver(now time.Time, p ReceiverParams, sink Sink, hello *Frame, last uint64, fx *Effects) *Receiver {
 	r := &Receiver{p: p, sink: sink, last: last, status: mqi.MQCHS_RUNNING, lastIn: now}
+	r.version = min(hello.Version, ProtocolVersion)
 	r.stats = Stats{Partner: hello.QMgr, PartnerQMID: hello.QMID, Started: now}
 	if hello.Reset && hello.Seq > 0 {
 		r.last = hello.Seq - 1
@@ -94,14 +101,19 @@ func NewReceiver(now time.Time, p ReceiverParams, sink Sink, hello *Frame, last 
 	}
 	r.hb = time.Duration(hb) * time.Second
 	fx.Frames = append(fx.Frames, &Frame{
-		Kind: FrameAccept, Version: min(hello.Version, ProtocolVersion), Channel: p.Name, QMgr: p.QMgr, QMID: p.QMID,
+		Kind: FrameAccept, Version: r.version, BatchSz: p.BatchSz, Channel: p.Name, QMgr: p.QMgr, QMID: p.QMID,
 		Seq: r.last, HBInt: hb, MaxMsgL: p.MaxMsgL,
 	})
 	return r
 }
 
 // Status is the state in MQ's words.
-func (r *Receiver) Status() mqi.ChannelStatus { return r.status }
+func (r *Receiver) Status() mqi.ChannelStatus {
+	if !r.endBy.IsZero() && r.status != mqi.MQCHS_INACTIVE {
+		return mqi.MQCHS_STOPPING
+	}
+	return r.status
+}
 
 // Last is the last committed sequence number.
 func (r *Receiver) Last() uint64 { return r.last }
@@ -109,7 +121,7 @@ func (r *Receiver) Last() uint64 { return r.last }
 // Stats gives the counters.
 func (r *Receiver) Stats() Stats {
 	st := r.stats
-	st.LastSeq = r.last
+	st.LastSeq, st.Committed, st.HBInt, st.BatchSz = r.last, r.last, r.hb, r.p.BatchSz
 	return st
 }
 
@@ -119,16 +131,16 @@ func (r *Receiver) Step(now time.Time, ev Event, fx *Effects) {
 	switch ev := ev.(type) {
 	case FrameIn:
 		r.lastIn = now
+		r.stats.FramesIn++
 		r.frame(now, fx, ev.Frame)
 	case LinkDown:
 		r.end(fx)
 	case Stop:
-		fx.Frames = append(fx.Frames, &Frame{Kind: FrameClose, Code: 1, Reason: "the channel is stopped at the receiver"})
-		fx.Close = true
-		r.end(fx)
+		r.stop(now, fx, ev)
 	case Tick:
 		r.tick(now, fx)
 	}
+	r.stats.FramesOut += uint64(len(fx.Frames))
 	if r.last != last {
 		fx.Record, fx.Sync = wire.AppendUint(nil, r.last), true
 	}
@@ -146,11 +158,33 @@ func (r *Receiver) NextDeadline() time.Time {
 	if r.status == mqi.MQCHS_PAUSED {
 		at = earliest(at, r.retryAt)
 	}
-	return at
+	return earliest(at, r.endBy)
+}
+
+// stop ends the channel: at once, or when the sender has finished what is under
+// way. What the sender does not number is nowhere else than on the link.
+func (r *Receiver) stop(now time.Time, fx *Effects, ev Stop) {
+	f := Frame{Kind: FrameQuiesce, Code: 1, Reason: "the channel is stopped at the receiver"}
+	if ev.Keep {
+		f.Code, f.Reason = 0, "the receiver has to end it for now"
+	}
+	if !ev.Force && r.version >= 2 && r.status != mqi.MQCHS_INACTIVE {
+		if r.endBy.IsZero() {
+			r.endBy = now.Add(quiesceWithin)
+			fx.Frames = append(fx.Frames, &f)
+		}
+		return
+	}
+	f.Kind = FrameClose
+	fx.Frames = append(fx.Frames, &f)
+	fx.Close = true
+	r.end(fx)
 }
 
 func (r *Receiver) tick(now time.Time, fx *Effects) {
 	switch {
+	case r.status != mqi.MQCHS_INACTIVE && due(r.endBy, now):
+		r.stop(now, fx, Stop{Force: true, Keep: true})
 	case r.status == mqi.MQCHS_PAUSED && due(r.retryAt, now):
 		r.work(now, fx)
 	case r.hb > 0 && r.status != mqi.MQCHS_INACTIVE && now.Sub(r.lastIn) >= silence(r.hb):

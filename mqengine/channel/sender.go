@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -19,8 +20,9 @@ type Item struct {
 // within Step, by the owner of both.
 type Queue interface {
 	// Take locks the next messages for this channel and gives them: at most n,
-	// and none after the one with which their bodies reach bytes.
-	Take(n, bytes int) []Item
+	// and none after the one with which their bodies reach bytes. One that is longer
+	// than longest is not for this channel; where it goes is the queue's business.
+	Take(n, bytes, longest int) []Item
 	// Item gives a message that was taken before, also by an earlier life of the process.
 	Item(pos uint64) (Item, bool)
 	// Ready reports whether Take would give something.
@@ -32,7 +34,7 @@ type SenderParams struct {
 	Name, Type         string // Type: CLUSSDR or SDR
 	Addrs              []string
 	BatchSz, BatchLim  int // messages; kilobytes, 0 for no limit
-	BatchInt           int // milliseconds
+	BatchInt, BatchHB  int // milliseconds
 	DiscInt, HBInt     int // seconds
 	ShortRty, ShortTmr int
 	LongRty, LongTmr   int
@@ -64,32 +66,30 @@ type Sender struct {
 	soon     int // attempts made before the first that counts
 	retryAt  time.Time
 	stopTo   mqi.ChannelStatus // STOPPING: what comes after
+	keep     bool              // STOPPING: the record goes on to say that the channel was in use
+	renew    bool              // connect again when nothing is under way
+	leave    *Frame            // the receiver asked to be left when nothing is under way
+	peer     limits            // what the receiver takes
 
 	number    uint64    // of the last batch on this link
 	open      []sent    // batches of this link that are not confirmed
 	resend    int       // entries of the window before this one were sent on this link
 	holdUntil time.Time // BATCHINT: the batch being collected goes then
+	probed    time.Time // BATCHHB: when the receiver was asked whether it is there
 	lastIn    time.Time // last frame received
 	lastOut   time.Time
 	lastMsg   time.Time // for DISCINT
 	hb        time.Duration
 }
 
+// limits are what a receiver says of itself, 0 for nothing.
+type limits struct{ batchSz, maxMsgL int }
+
 // sent is one batch of this link.
 type sent struct {
 	number   uint64
 	messages int
-}
-
-// Stats is what DISPLAY CHSTATUS shows besides the definition.
-type Stats struct {
-	Msgs, Batches, Bytes uint64
-	LastMsg, Started     time.Time
-	LastSeq              uint64
-	Partner              string // queue manager at the other end
-	PartnerQMID          string
-	InDoubt              int // messages sent and not confirmed
-	Retries              int
+	at       time.Time
 }
 
 // NewSender makes the sending end; record is what its last life wrote, nil for none.
@@ -134,13 +134,6 @@ func (s *Sender) InDoubt() []uint64 {
 	return pos
 }
 
-// Stats gives the counters.
-func (s *Sender) Stats() Stats {
-	st := s.stats
-	st.InDoubt, st.LastSeq, st.PartnerQMID, st.Retries = len(s.st.window), s.st.next-1, s.st.partner, s.retries
-	return st
-}
-
 // SetParams takes an altered definition. It counts from the next batch; addresses from the next dial.
 func (s *Sender) SetParams(p SenderParams) {
 	s.p = p
@@ -165,15 +158,19 @@ func (s *Sender) Step(now time.Time, ev Event, fx *Effects) {
 	case LinkDown:
 		if s.linked {
 			s.linked = false
-			s.fail(now, fx, ev.Reason)
+			s.failWith(now, fx, ev.ID, ev.Reason)
 		}
 	case FrameIn:
 		if s.linked {
 			s.lastIn = now
+			s.stats.FramesIn++
 			s.frame(now, fx, ev.Frame)
 		}
 	case Stop:
 		s.stop(now, fx, ev)
+	case Renew:
+		s.renew = s.accepted && s.status == mqi.MQCHS_RUNNING
+		s.renewed(now, fx)
 	case Tick:
 		s.tick(now, fx)
 	}
@@ -197,6 +194,9 @@ func (s *Sender) NextDeadline() time.Time {
 		return at
 	}
 	at = earliest(at, s.holdUntil)
+	if !s.probed.IsZero() {
+		at = earliest(at, s.probed.Add(s.batchHB()))
+	}
 	if s.hb > 0 {
 		at = earliest(at, s.lastOut.Add(s.hb))
 		at = earliest(at, s.lastIn.Add(silence(s.hb)))
@@ -216,7 +216,7 @@ func (s *Sender) start(now time.Time, fx *Effects) {
 		s.dial(now, fx)
 	case mqi.MQCHS_STOPPING:
 		// The batches that a quiesce waits for need not be the last ones.
-		s.status = mqi.MQCHS_RUNNING
+		s.status, s.keep = mqi.MQCHS_RUNNING, false
 		s.setFlags(false, true)
 	case mqi.MQCHS_RETRYING:
 		if !s.linked {
@@ -257,7 +257,7 @@ func (s *Sender) linkUp(now time.Time, fx *Effects) {
 	}
 	s.status = mqi.MQCHS_BINDING
 	s.number, s.open, s.resend = 0, s.open[:0], 0
-	s.lastIn = now
+	s.lastIn, s.probed = now, time.Time{}
 	s.send(now, fx, &Frame{
 		Kind: FrameHello, Version: ProtocolVersion, Channel: s.p.Name, Type: s.p.Type, QMgr: s.p.QMgr, QMID: s.p.QMID,
 		Seq: s.st.next, HBInt: s.p.HBInt, MaxMsgL: s.p.MaxMsgL, Reset: s.st.reset,
@@ -266,6 +266,7 @@ func (s *Sender) linkUp(now time.Time, fx *Effects) {
 
 func (s *Sender) send(now time.Time, fx *Effects, f *Frame) {
 	fx.Frames = append(fx.Frames, f)
+	s.stats.FramesOut++
 	s.lastOut = now
 }
 
@@ -282,6 +283,8 @@ func (s *Sender) tick(now time.Time, fx *Effects) {
 		}
 	case s.hb > 0 && now.Sub(s.lastIn) >= silence(s.hb):
 		s.drop(now, fx, fmt.Sprintf("nothing was heard for %s", silence(s.hb)))
+	case !s.probed.IsZero() && now.Sub(s.probed) >= s.batchHB():
+		s.drop(now, fx, fmt.Sprintf("no answer within the batch heartbeat interval of %s", s.batchHB()))
 	case s.p.DiscInt > 0 && len(s.open) == 0 && !s.q.Ready() && now.Sub(s.lastMsg) >= time.Duration(s.p.DiscInt)*time.Second:
 		s.finish(now, fx, mqi.MQCHS_INACTIVE, "disconnect interval")
 	case s.hb > 0 && now.Sub(s.lastOut) >= s.hb:
@@ -298,13 +301,16 @@ func (s *Sender) drop(now time.Time, fx *Effects, reason string) {
 
 // fail is what follows a link that could not be made or broke: the next
 // address, else retry, else STOPPED when the retries are used up.
-func (s *Sender) fail(now time.Time, fx *Effects, reason string) {
+func (s *Sender) fail(now time.Time, fx *Effects, reason string) { s.failWith(now, fx, "", reason) }
+
+// failWith is fail with the AMQ message of the reason.
+func (s *Sender) failWith(now time.Time, fx *Effects, id, reason string) {
 	wasUp, rejected := s.accepted, s.rejected
-	s.rejected = false
+	s.rejected, s.renew, s.leave = false, false, nil
 	s.accepted, s.holdUntil = false, time.Time{}
 	s.open, s.resend = s.open[:0], 0
 	if s.status == mqi.MQCHS_STOPPING {
-		s.status = s.stopTo
+		s.status, s.keep = s.stopTo, false
 		return
 	}
 	if s.status == mqi.MQCHS_STOPPED || s.status == mqi.MQCHS_INACTIVE {
@@ -316,7 +322,7 @@ func (s *Sender) fail(now time.Time, fx *Effects, reason string) {
 	}
 	s.addr = 0
 	fx.Failed = fx.Failed || s.status != mqi.MQCHS_RETRYING
-	fx.log("AMQ9999E", fmt.Sprintf("Channel '%s' ended abnormally: %s.", s.p.Name, reason))
+	fx.log(cmp.Or(id, "AMQ9999E"), fmt.Sprintf("Channel '%s' ended abnormally: %s.", s.p.Name, reason))
 	if wasUp {
 		s.retries, s.soon = 0, 0
 	}
@@ -349,15 +355,41 @@ func (s *Sender) stop(now time.Time, fx *Effects, ev Stop) {
 	if ev.Inactive {
 		to = mqi.MQCHS_INACTIVE
 	}
-	s.setFlags(!ev.Inactive, false)
+	if s.keep = ev.Keep; ev.Keep {
+		to = mqi.MQCHS_INACTIVE
+		if s.status == mqi.MQCHS_STOPPED {
+			return
+		}
+	} else {
+		s.setFlags(!ev.Inactive, false)
+	}
 	switch {
 	case s.accepted && !ev.Force && len(s.open) > 0:
 		s.status, s.stopTo = mqi.MQCHS_STOPPING, to
 	case s.linked:
 		s.finish(now, fx, to, "stopped by a command")
 	default:
-		s.status, s.retryAt = to, time.Time{}
+		s.status, s.retryAt, s.keep = to, time.Time{}, false
 	}
+}
+
+// renewed connects again once the batches under way are confirmed, or leaves a
+// receiver that asked for that.
+func (s *Sender) renewed(now time.Time, fx *Effects) {
+	if len(s.open) > 0 || !s.accepted {
+		return
+	}
+	if f := s.leave; f != nil {
+		s.rejected = f.Code != 0
+		s.send(now, fx, &Frame{Kind: FrameClose, Reason: "as the receiver asked"})
+		s.drop(now, fx, "the other end ends it: "+f.Reason)
+		return
+	}
+	if !s.renew {
+		return
+	}
+	s.finish(now, fx, mqi.MQCHS_INACTIVE, "the certificates changed")
+	s.start(now, fx)
 }
 
 // finish ends a link in order.
@@ -367,7 +399,10 @@ func (s *Sender) finish(now time.Time, fx *Effects, to mqi.ChannelStatus, reason
 	}
 	fx.Close = true
 	s.linked, s.accepted, s.holdUntil, s.retryAt = false, false, time.Time{}, time.Time{}
-	s.open, s.resend = s.open[:0], 0
+	s.open, s.resend, s.renew, s.leave = s.open[:0], 0, false, nil
 	s.status = to
-	s.setFlags(to == mqi.MQCHS_STOPPED, false)
+	if !s.keep {
+		s.setFlags(to == mqi.MQCHS_STOPPED, false)
+	}
+	s.keep = false
 }

@@ -110,7 +110,7 @@ func TestRetries(t *testing.T) {
 				t.Fatal("no dial")
 			}
 			w.dialled = false
-			w.stepSender(LinkDown{"refused"})
+			w.stepSender(LinkDown{Reason: "refused"})
 		}
 		if w.dialled {
 			t.Fatal("one dial too many")

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -22,6 +23,12 @@ func (s *Sender) frame(now time.Time, fx *Effects, f *Frame) {
 	case FrameHeartbeat:
 		s.send(now, fx, &Frame{Kind: FrameHeartbeatAck})
 	case FrameHeartbeatAck:
+		s.probed = time.Time{}
+	case FrameQuiesce:
+		if s.accepted && s.leave == nil {
+			s.leave = f
+			s.renewed(now, fx)
+		}
 	default:
 		s.drop(now, fx, fmt.Sprintf("the other end sent a frame of kind %d", f.Kind))
 	}
@@ -46,6 +53,7 @@ func (s *Sender) accept(now time.Time, fx *Effects, f *Frame) {
 	s.accepted, s.status = true, mqi.MQCHS_RUNNING
 	s.retries, s.soon, s.addr = 0, 0, 0
 	s.hb = time.Duration(min(f.HBInt, maxHBInt)) * time.Second
+	s.peer = limits{f.BatchSz, f.MaxMsgL}
 	s.lastMsg = now
 	s.stats.Partner, s.stats.Started = f.QMgr, now
 	s.setFlags(false, true)
@@ -113,6 +121,8 @@ func (s *Sender) confirm(now time.Time, fx *Effects, f *Frame) {
 	}
 	s.stats.Batches++
 	s.stats.Msgs += uint64(s.open[0].messages)
+	s.stats.BatchMsgs.Add(int64(s.open[0].messages))
+	s.stats.NetTime.Add(now.Sub(s.open[0].at).Microseconds())
 	s.stats.LastMsg = now
 	s.lastMsg = now
 	s.open = append(s.open[:0], s.open[1:]...)
@@ -120,11 +130,12 @@ func (s *Sender) confirm(now time.Time, fx *Effects, f *Frame) {
 	if s.status == mqi.MQCHS_STOPPING && len(s.open) == 0 {
 		s.finish(now, fx, s.stopTo, "stopped by a command")
 	}
+	s.renewed(now, fx)
 }
 
 // pump sends as long as the window has room: first again what is in doubt, then what waits.
 func (s *Sender) pump(now time.Time, fx *Effects) {
-	for s.accepted && s.status == mqi.MQCHS_RUNNING && len(s.open) < Window {
+	for s.accepted && s.status == mqi.MQCHS_RUNNING && !s.renew && s.leave == nil && len(s.open) < Window {
 		if s.resend < len(s.st.window) {
 			s.again(now, fx)
 			continue
@@ -136,7 +147,10 @@ func (s *Sender) pump(now time.Time, fx *Effects) {
 		if s.p.BatchInt > 0 && !s.held(now) {
 			return
 		}
-		items := s.q.Take(max(1, s.p.BatchSz), s.limit())
+		if !s.answers(now, fx) {
+			return
+		}
+		items := s.q.Take(s.batchSz(), s.limit(), s.longest())
 		if len(items) == 0 {
 			return
 		}
@@ -154,6 +168,40 @@ func (s *Sender) held(now time.Time) bool {
 	}
 	s.holdUntil = time.Time{}
 	return true
+}
+
+// answers reports whether the receiver was heard within BATCHHB; if not it is
+// asked first, so that nothing gets in doubt on a link that is dead.
+func (s *Sender) answers(now time.Time, fx *Effects) bool {
+	if s.p.BatchHB == 0 || len(s.open) > 0 || now.Sub(s.lastIn) < s.batchHB() {
+		return true
+	}
+	if s.probed.IsZero() {
+		s.probed = now
+		s.send(now, fx, &Frame{Kind: FrameHeartbeat})
+	}
+	return false
+}
+
+func (s *Sender) batchHB() time.Duration { return time.Duration(s.p.BatchHB) * time.Millisecond }
+
+// batchSz is BATCHSZ as both ends agree.
+func (s *Sender) batchSz() int {
+	if s.peer.batchSz > 0 {
+		return max(1, min(s.p.BatchSz, s.peer.batchSz))
+	}
+	return max(1, s.p.BatchSz)
+}
+
+// longest is MAXMSGL as both ends agree, of which 0 is no limit.
+func (s *Sender) longest() int {
+	longest := math.MaxInt
+	for _, n := range []int{s.p.MaxMsgL, s.peer.maxMsgL} {
+		if n > 0 {
+			longest = min(longest, n)
+		}
+	}
+	return longest
 }
 
 func (s *Sender) limit() int {
@@ -182,16 +230,16 @@ func (s *Sender) batch(now time.Time, fx *Effects, items []Item) {
 		f.Messages = append(f.Messages, m)
 	}
 	s.resend = len(s.st.window)
-	s.open = append(s.open, sent{number: f.Batch, messages: len(items)})
+	s.open = append(s.open, sent{number: f.Batch, messages: len(items), at: now})
 	s.lastMsg = now
 	s.send(now, fx, f)
 }
 
 // again sends messages in doubt once more, under the numbers they had.
 func (s *Sender) again(now time.Time, fx *Effects) {
-	f := s.newBatch(s.p.BatchSz)
+	f := s.newBatch(s.batchSz())
 	bytes := 0
-	for s.resend < len(s.st.window) && len(f.Messages) < max(1, s.p.BatchSz) && bytes < s.limit() {
+	for s.resend < len(s.st.window) && len(f.Messages) < s.batchSz() && bytes < s.limit() {
 		e := s.st.window[s.resend]
 		s.resend++
 		if it, ok := s.q.Item(e.pos); ok {
@@ -199,7 +247,7 @@ func (s *Sender) again(now time.Time, fx *Effects) {
 			bytes += it.Body.Len
 		}
 	}
-	s.open = append(s.open, sent{number: f.Batch, messages: len(f.Messages)})
+	s.open = append(s.open, sent{number: f.Batch, messages: len(f.Messages), at: now})
 	s.lastMsg = now
 	s.send(now, fx, f)
 }

@@ -77,6 +77,7 @@ var amqTexts = map[string]string{
 	"AMQ8557I": "SUSPEND QUEUE MANAGER accepted.",
 	"AMQ8558I": "REFRESH CLUSTER accepted.",
 	"AMQ8559I": "RESET CLUSTER accepted.",
+	"AMQ8560I": "IBM MQ security cache refreshed.",
 	"AMQ8626I": "IBM MQ listener created.",
 	"AMQ8627I": "IBM MQ listener changed.", // own text
 	"AMQ8628I": "IBM MQ listener deleted.", // own text

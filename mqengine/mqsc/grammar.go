@@ -13,6 +13,7 @@ const (
 	noName      nameRule = iota
 	exactName            // an object's name
 	genericName          // a name that may end in *
+	allName              // nothing, or (*)
 )
 
 // form is one command: a verb with a noun and what they take.
@@ -56,7 +57,7 @@ var verbSynonyms = map[string]string{
 
 var nounSynonyms = map[string]string{
 	"QL": "QLOCAL", "QA": "QALIAS", "QR": "QREMOTE", "QM": "QMODEL", "QC": "QCLUSTER", "Q": "QUEUE", "QS": "QSTATUS",
-	"CHL": "CHANNEL", "CHS": "CHSTATUS", "NL": "NAMELIST", "PRO": "PROCESS", "PROC": "PROCESS", "LSTR": "LISTENER",
+	"CHL": "CHANNEL", "CHS": "CHSTATUS", "NL": "NAMELIST", "PRO": "PROCESS", "PROC": "PROCESS", "LSTR": "LISTENER", "SEC": "SECURITY",
 	"APS": "APSTATUS", "TPC": "TOPIC", "TPS": "TPSTATUS",
 }
 
@@ -157,6 +158,7 @@ var actionForms = []form{
 		check: needs("ACTION")},
 	{verb: "REFRESH", noun: "CLUSTER", name: genericName, nameType: nameObject, params: []object.Attr{words("REPOS", "NO", "YES")},
 		check: wholeOrExact},
+	{verb: "REFRESH", noun: "SECURITY", name: allName, params: []object.Attr{words("TYPE", "AUTHSERV", "CONNAUTH", "SSL")}},
 	{verb: "SUSPEND", noun: "QMGR", params: []object.Attr{named("CLUSTER"), named("CLUSNL"), words("MODE", "QUIESCE", "FORCE")},
 		check: oneOf("CLUSTER", "CLUSNL")},
 	{verb: "RESUME", noun: "QMGR", params: []object.Attr{named("CLUSTER"), named("CLUSNL")},

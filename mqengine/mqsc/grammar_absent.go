@@ -37,7 +37,6 @@ var absentNouns = []absentNoun{
 	{"PUBSUB", "DISPLAY", noTopics},
 	{"QMGR", "REFRESH RESET", "there are no log extents, statistics or configuration events"},
 	{"SBSTATUS", "DISPLAY", noTopics},
-	{"SECURITY", "REFRESH", noAuthority},
 	{"SERVICE", "ALTER DEFINE DELETE DISPLAY START STOP", noServices},
 	{"SUB", "ALTER DEFINE DELETE DISPLAY", noTopics},
 	{"SVSTATUS", "DISPLAY", noServices},

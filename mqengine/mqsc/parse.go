@@ -111,6 +111,12 @@ func (p *parser) name(f *form, c *Command, it item) *Error {
 		}
 		return nil
 	}
+	if f.name == allName {
+		if it.paren && (len(it.args) != 1 || it.args[0].text != "*") {
+			return p.fail(idName, it.span(), "%s %s takes no name but *", c.Verb, c.Noun)
+		}
+		return nil
+	}
 	if len(it.args) == 0 {
 		return p.fail(idMissing, it.span(), "%s %s needs a name in brackets", c.Verb, c.Noun)
 	}

@@ -60,7 +60,9 @@ func spellParam(t *rapid.T, a *object.Attr) string {
 func drawCommand(t *rapid.T) string {
 	f := &forms[rapid.IntRange(0, len(forms)-1).Draw(t, "form")]
 	var parts []string
-	if f.name != noName {
+	if f.name == allName {
+		parts = append(parts, f.noun+rapid.SampledFrom([]string{"", "(*)"}).Draw(t, "all"))
+	} else if f.name != noName {
 		name := drawName(f.nameType.MaxLen).Draw(t, "name")
 		if f.name == genericName && rapid.Bool().Draw(t, "generic") {
 			name = "*"

@@ -158,6 +158,7 @@ var statusAttrs = []Attr{
 	// CHSTATUS. The first rows are in every record.
 	{Keyword: "CONNAME", Views: chs, Type: String, MaxLen: 264, Always: true, Doc: "Address of the partner."},
 	{Keyword: "CURRENT", Views: chs, Type: Flag, Always: true, Doc: "The record is that of an active or retrying channel."},
+	{Keyword: "SAVED", Views: chs, Type: Flag, Always: true, Doc: "The record is what the store has of a channel, active or not."},
 	{Keyword: "RQMNAME", Views: chs, Type: Name, MaxLen: MaxName, Always: true, Doc: "The partner's name."},
 	{Keyword: "STATUS", Views: chs, Type: Enum, Values: channelStates, Always: true, Doc: "State of the channel."},
 	{Keyword: "SUBSTATE", Views: chs, Type: Enum, Always: true, Doc: "What the channel is doing.",
@@ -191,6 +192,9 @@ var statusAttrs = []Attr{
 	{Keyword: "RAPPLTAG", Views: chs, Type: String, MaxLen: 28, Doc: "Name of the partner's program."},
 	{Keyword: "RPRODUCT", Views: chs, Type: String, MaxLen: 4, Doc: "The partner's product."},
 	{Keyword: "RVERSION", Views: chs, Type: String, MaxLen: 8, Doc: "The partner's version."},
+	{Keyword: "SECPROT", Views: chs, Type: Enum, Values: []string{"NONE", "TLSV12", "TLSV13"}, Doc: "Version of TLS."},
+	{Keyword: "SSLCERTI", Views: chs, Type: String, MaxLen: 1024, Doc: "Who issued the partner's certificate."},
+	{Keyword: "SSLCIPH", Views: chs, Type: String, MaxLen: 64, Doc: "The cipher suite that was agreed."},
 	{Keyword: "SHORTRTS", Views: chs, Type: Int, Max: maxCount, Doc: "Short attempts left."},
 	{Keyword: "STOPREQ", Views: chs, Type: Enum, Values: noYes, Doc: "Whether a stop was asked for."},
 	{Keyword: "XBATCHSZ", Views: chs, Type: Pair, Max: maxCount, Doc: "Messages per batch: short and long average."},

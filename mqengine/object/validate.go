@@ -75,6 +75,9 @@ func (o *Object) validateChannel() error {
 	if o.both("CLUSTER", "CLUSNL") {
 		return errBothClusters
 	}
+	if err := o.validateTLS(); err != nil {
+		return err
+	}
 	// SYSTEM.DEF.* are templates and name no partner.
 	if strings.HasPrefix(o.Name, "SYSTEM.DEF.") {
 		return nil
@@ -94,6 +97,21 @@ func (o *Object) validateChannel() error {
 			return &Conflict{ID: "AMQ8421E", Text: "A required keyword was not specified: CONNAME, the address that the cluster learns."}
 		}
 	default: // no other kind needs a partner
+	}
+	return nil
+}
+
+// validateTLS checks what a channel asks of TLS when it is said, as MQ does.
+func (o *Object) validateTLS() error {
+	if spec := o.Str("SSLCIPH"); spec != "" {
+		if _, err := ParseCipherSpec(spec); err != nil {
+			return &Conflict{ID: "AMQ8242E", Text: "SSLCIPH definition wrong: " + err.Error() + "."}
+		}
+	}
+	if peer := o.Str("SSLPEER"); peer != "" {
+		if _, err := ParsePeerName(peer); err != nil {
+			return &Conflict{ID: "AMQ9640E", Text: "SSL invalid peer name: " + err.Error() + "."}
+		}
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type channels struct {
 	records   map[string][]byte // by key without prefix
 	stopped   map[string]bool   // receiving channels stopped by command
 	lastLink  LinkID
+	quiescing bool // the queue manager ends: what runs finishes, nothing begins
 	dirty     []*sender
 	reroute   []*backlog // of channels that failed just now: what waits may go another way
 	rerouting bool       // what comes back to a transmission queue meanwhile has no other way
@@ -41,9 +42,9 @@ func (c *channels) init() {
 
 // linkUser is who gets the events of a link.
 type linkUser interface {
-	linkUp(m *Machine, now time.Time, fx *Effects)
+	linkUp(m *Machine, now time.Time, fx *Effects, ev LinkUp)
 	linkFrame(m *Machine, now time.Time, fx *Effects, f *channel.Frame)
-	linkDown(m *Machine, now time.Time, fx *Effects, reason string)
+	linkDown(m *Machine, now time.Time, fx *Effects, ev LinkDown)
 }
 
 // channelEvent gets the Link events.
@@ -54,11 +55,11 @@ func (m *Machine) channelEvent(now time.Time, fx *Effects, ev Event) {
 	ch := &m.cluster.channels
 	switch ev := ev.(type) {
 	case LinkAccepted:
-		ch.links[ev.Link] = &receiver{link: ev.Link, remote: ev.Remote, since: now}
+		ch.links[ev.Link] = &receiver{link: ev.Link, remote: ev.Remote, local: ev.Local, security: ev.Security, since: now}
 		m.cluster.deadlineKnown = false
 	case LinkUp:
 		if u := ch.links[ev.Link]; u != nil {
-			u.linkUp(m, now, fx)
+			u.linkUp(m, now, fx, ev)
 		} else {
 			fx.Closes = append(fx.Closes, ev.Link)
 		}
@@ -73,7 +74,7 @@ func (m *Machine) channelEvent(now time.Time, fx *Effects, ev Event) {
 	case LinkDown:
 		if u := ch.links[ev.Link]; u != nil {
 			delete(ch.links, ev.Link)
-			u.linkDown(m, now, fx, ev.Reason)
+			u.linkDown(m, now, fx, ev)
 		}
 	}
 }
@@ -133,6 +134,7 @@ func (m *Machine) restartChannels(now time.Time, fx *Effects) {
 			m.wake(now, fx, k.channel)
 		}
 	}
+	m.initiatePending(now, fx)
 }
 
 func sortedStrings[V any](m map[string]V) []string {
@@ -169,7 +171,7 @@ func (m *Machine) messageAvailable(now time.Time, fx *Effects, q *queue, msg *me
 // Step; false if nothing defines it.
 func (m *Machine) wake(now time.Time, fx *Effects, name string) bool {
 	s := m.senderNamed(now, fx, name)
-	if s != nil {
+	if s != nil && !m.cluster.channels.quiescing {
 		m.markDirty(s)
 	}
 	return s != nil
@@ -275,7 +277,12 @@ func (m *Machine) senderDefinition(now time.Time, name string) (def *object.Obje
 	rec := m.cluster.repo.Channel(now, name)
 	switch {
 	case rec != nil && manual != nil:
-		return repository.ChannelObject(rec), "CLUSSDRB"
+		def = repository.ChannelObject(rec)
+		// Whom to expect at the other end is for this end to say.
+		if err := def.Set("SSLPEER", manual.Str("SSLPEER")); err != nil {
+			panic(err) // a value that the manual definition has
+		}
+		return def, "CLUSSDRB"
 	case rec != nil:
 		return repository.ChannelObject(rec), "CLUSSDRA"
 	case manual != nil:

@@ -54,7 +54,7 @@ func (p *ping) dial(m *Machine, fx *Effects, why string) {
 	ch.lastLink++
 	p.link = ch.lastLink
 	ch.links[p.link] = p
-	fx.Dials = append(fx.Dials, Dial{Link: p.link, Addr: p.addrs[0]})
+	fx.Dials = append(fx.Dials, Dial{Link: p.link, Addr: p.addrs[0], CipherSpec: p.def.Str("SSLCIPH")})
 	p.addrs = p.addrs[1:]
 }
 
@@ -74,7 +74,11 @@ func (p *ping) timeout(m *Machine, _ time.Time, fx *Effects) {
 	p.end(m, fx, failedText("AMQ9558E", "The remote channel '"+p.name+"' is not currently available: no answer within "+pingWithin.String()+"."))
 }
 
-func (p *ping) linkUp(m *Machine, _ time.Time, fx *Effects) {
+func (p *ping) linkUp(m *Machine, _ time.Time, fx *Effects, ev LinkUp) {
+	if fault := ev.Security.Judge(p.def.Str("SSLCIPH"), p.def.Str("SSLPEER"), true); fault.ID != "" {
+		p.end(m, fx, failedText(fault.ID, "Channel '"+p.name+"' cannot be used: "+fault.Text+"."))
+		return
+	}
 	fx.Frames = append(fx.Frames, FrameOut{Link: p.link, Frame: &channel.Frame{
 		Kind: channel.FrameHello, Version: channel.ProtocolVersion, Channel: p.name, Type: p.def.Kind().String(),
 		QMgr: m.name, QMID: m.qmid, Ping: true,
@@ -92,6 +96,6 @@ func (p *ping) linkFrame(m *Machine, _ time.Time, fx *Effects, f *channel.Frame)
 	p.end(m, fx, failedText("AMQ9520E", "Channel '"+p.name+"' is not available at the other end: "+f.Reason+"."))
 }
 
-func (p *ping) linkDown(m *Machine, _ time.Time, fx *Effects, reason string) {
-	p.dial(m, fx, reason)
+func (p *ping) linkDown(m *Machine, _ time.Time, fx *Effects, ev LinkDown) {
+	p.dial(m, fx, ev.Reason)
 }

@@ -20,13 +20,15 @@ const maxHops = 8
 
 // receiver is an inbound link and, after its hello, a receiving channel.
 type receiver struct {
-	link    LinkID
-	remote  string
-	since   time.Time
-	key     receiverKey
-	def     *object.Object
-	machine *channel.Receiver
-	fx      channel.Effects
+	link     LinkID
+	remote   string
+	local    string
+	security *channel.Security
+	since    time.Time
+	key      receiverKey
+	def      *object.Object
+	machine  *channel.Receiver
+	fx       channel.Effects
 
 	// The Step under way, for Deliver.
 	m   *Machine
@@ -34,15 +36,15 @@ type receiver struct {
 	out *Effects
 }
 
-func (r *receiver) linkUp(*Machine, time.Time, *Effects) {}
+func (r *receiver) linkUp(*Machine, time.Time, *Effects, LinkUp) {}
 
-func (r *receiver) linkDown(m *Machine, now time.Time, fx *Effects, reason string) {
+func (r *receiver) linkDown(m *Machine, now time.Time, fx *Effects, ev LinkDown) {
 	if r.machine == nil {
 		m.cluster.deadlineKnown = false
 		return
 	}
 	r.link = 0
-	m.runReceiver(now, fx, r, channel.LinkDown{Reason: reason})
+	m.runReceiver(now, fx, r, channel.LinkDown{Reason: ev.Reason})
 }
 
 func (r *receiver) linkFrame(m *Machine, now time.Time, fx *Effects, f *channel.Frame) {
@@ -58,10 +60,14 @@ func (m *Machine) hello(now time.Time, fx *Effects, r *receiver, f *channel.Fram
 	for i := range f.Messages {
 		fx.dropBody(f.Messages[i].Body)
 	}
-	def, why := m.welcome(f)
-	if why != "" {
-		logf(fx, "AMQ9503E", "Channel negotiation failed with '%s' at %s: %s.", f.QMgr, r.remote, why)
-		fx.Frames = append(fx.Frames, FrameOut{Link: r.link, Frame: &channel.Frame{Kind: channel.FrameRefuse, Code: 1, Reason: why}})
+	def, fault := m.welcome(f)
+	if fault.ID == "" {
+		fault = r.security.Judge(def.Str("SSLCIPH"), def.Str("SSLPEER"), def.Str("SSLCAUTH") == "REQUIRED")
+		fault.Text = "channel '" + f.Channel + "' of queue manager '" + m.name + "': " + fault.Text
+	}
+	if fault.ID != "" {
+		logf(fx, fault.ID, "Channel negotiation failed with '%s' at %s: %s.", f.QMgr, r.remote, fault.Text)
+		fx.Frames = append(fx.Frames, FrameOut{Link: r.link, Frame: &channel.Frame{Kind: channel.FrameRefuse, Code: 1, Reason: fault.Text}})
 		m.closeInbound(fx, r)
 		return
 	}
@@ -90,36 +96,41 @@ func (m *Machine) hello(now time.Time, fx *Effects, r *receiver, f *channel.Fram
 }
 
 // welcome finds the definition for a hello, or says why there is no such channel.
-func (m *Machine) welcome(f *channel.Frame) (*object.Object, string) {
+func (m *Machine) welcome(f *channel.Frame) (*object.Object, channel.Fault) {
+	no := func(format string, args ...any) (*object.Object, channel.Fault) {
+		return nil, channel.Fault{ID: "AMQ9503E", Text: fmt.Sprintf(format, args...)}
+	}
 	want := object.ClusRcvr
 	if f.Type == object.Sender.String() {
 		want = object.Receiver
 	}
 	switch {
 	case f.Kind != channel.FrameHello:
-		return nil, "the first frame is no hello"
+		return no("the first frame is no hello")
 	case f.Type != object.Sender.String() && f.Type != object.ClusSdr.String():
-		return nil, fmt.Sprintf("a channel of type '%.20s' does not send", f.Type)
+		return no("a channel of type '%.20s' does not send", f.Type)
 	case f.Version < 1:
-		return nil, fmt.Sprintf("version %d of the protocol is not known", f.Version)
+		return no("version %d of the protocol is not known", f.Version)
 	case object.CheckQMID(f.QMID) != nil || object.CheckQueueName(f.QMgr) != nil:
-		return nil, "the partner does not say properly who it is"
+		return no("the partner does not say properly who it is")
 	case f.QMID == m.qmid:
-		return nil, "the partner is this queue manager"
+		return no("the partner is this queue manager")
 	}
 	def := m.objectNamed(want, f.Channel)
 	switch {
 	case def == nil:
-		return nil, fmt.Sprintf("channel '%s' is not defined as %s at queue manager '%s'", f.Channel, want, m.name)
+		return no("channel '%s' is not defined as %s at queue manager '%s'", f.Channel, want, m.name)
+	case m.cluster.channels.quiescing:
+		return no("queue manager '%s' is ending", m.name)
 	case m.cluster.channels.stopped[f.Channel]:
-		return nil, fmt.Sprintf("channel '%s' is stopped at queue manager '%s'", f.Channel, m.name)
+		return no("channel '%s' is stopped at queue manager '%s'", f.Channel, m.name)
 	}
-	return def, ""
+	return def, channel.Fault{}
 }
 
 func (m *Machine) receiverParams(o *object.Object) channel.ReceiverParams {
 	return channel.ReceiverParams{
-		Name: o.Name, HBInt: o.Int("HBINT"), MRRty: o.Int("MRRTY"), MRTmr: o.Int("MRTMR"), MaxMsgL: o.Int("MAXMSGL"),
+		Name: o.Name, HBInt: o.Int("HBINT"), MRRty: o.Int("MRRTY"), MRTmr: o.Int("MRTMR"), MaxMsgL: o.Int("MAXMSGL"), BatchSz: o.Int("BATCHSZ"),
 		QMgr: m.name, QMID: m.qmid,
 	}
 }

@@ -22,14 +22,20 @@ type sender struct {
 	taken   map[uint64]*message // sent and not confirmed
 	link    LinkID
 	addr    string // dialled last
-	dirty   bool
-	kicked  bool // dirty, and not to wait for its next attempt
+	// What is known of the link that was up last.
+	local    string
+	security *channel.Security
+	dirty    bool
+	kicked   bool // dirty, and not to wait for its next attempt
 	// forgotten: nothing defines the channel at present, but it has messages in
 	// doubt from its last life. It waits for its definition, and they with it.
 	forgotten bool
 	// undefined: nothing defines the channel any more; it ends when it has nothing to do.
 	undefined bool
-	fx        channel.Effects
+	// stuck: the message that is next is too long for the channel, and nobody else takes it.
+	stuck  bool
+	waited channel.Average // XQTIME
+	fx     channel.Effects
 
 	// The Step under way, for Take and Item.
 	now time.Time
@@ -118,7 +124,7 @@ func (s *sender) lockInDoubt(fx *Effects) {
 func (m *Machine) senderParams(o *object.Object) channel.SenderParams {
 	p := channel.SenderParams{
 		Name: o.Name, Type: o.Kind().String(), Addrs: addresses(o.Str("CONNAME")),
-		BatchSz: o.Int("BATCHSZ"), BatchLim: o.Int("BATCHLIM"), BatchInt: o.Int("BATCHINT"),
+		BatchSz: o.Int("BATCHSZ"), BatchLim: o.Int("BATCHLIM"), BatchInt: o.Int("BATCHINT"), BatchHB: o.Int("BATCHHB"),
 		DiscInt: o.Int("DISCINT"), HBInt: o.Int("HBINT"),
 		ShortRty: o.Int("SHORTRTY"), ShortTmr: o.Int("SHORTTMR"), LongRty: o.Int("LONGRTY"), LongTmr: o.Int("LONGTMR"),
 		MaxMsgL: o.Int("MAXMSGL"), NPMFast: o.Str("NPMSPEED") == "FAST", QMgr: m.name, QMID: m.qmid,
@@ -210,7 +216,7 @@ func (m *Machine) forgetChannel(fx *Effects, o *object.Object) {
 }
 
 // Take implements channel.Queue.
-func (s *sender) Take(n, bytes int) []channel.Item {
+func (s *sender) Take(n, bytes, longest int) []channel.Item {
 	items := make([]channel.Item, 0, min(n, 64))
 	ms := s.now.UnixMilli()
 	for size := 0; len(items) < n && (size < bytes || len(items) == 0); {
@@ -222,15 +228,37 @@ func (s *sender) Take(n, bytes int) []channel.Item {
 			s.m.expire(s.now, s.out, s.queue, msg)
 			continue
 		}
+		if msg.length() > longest && msg.payload == nil {
+			if s.tooLong(msg, longest); s.stuck {
+				break
+			}
+			continue
+		}
 		if !s.m.lockMessage(s.out, s.queue, msg) {
 			break
 		}
+		s.waited.Add(max(0, ms-msg.arrived) * 1000)
 		s.m.depthFell(s.now, s.queue)
 		s.taken[msg.seq] = msg
 		items = append(items, s.item(msg))
 		size += msg.body.Len
 	}
 	return items
+}
+
+// tooLong sends a message that is longer than MAXMSGL of the channel to the
+// dead-letter queue. Without one the channel has to stop, as in MQ.
+func (s *sender) tooLong(msg *message, longest int) {
+	s.m.takeMessage(s.out, s.queue, msg)
+	why := mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL
+	if s.m.undeliverable(s.now, s.out, msg, why, s.def.Str("USEDLQ") != "NO") == mqi.MQRC_NONE {
+		logf(s.out, "AMQ9544W", "Message not sent by channel '%s': its %d bytes are more than the %d of MAXMSGL, reason %s. It is on the dead-letter queue, or discarded if its sender asked for that.",
+			s.name, msg.length(), longest, why)
+		return
+	}
+	s.m.putBack(s.now, s.out, s.queue, msg)
+	s.stuck = true
+	logf(s.out, "AMQ9544E", "Channel '%s' stops: a message of %d bytes is longer than the %d of MAXMSGL, and there is no dead-letter queue that takes it.", s.name, msg.length(), longest)
 }
 
 func (s *sender) item(msg *message) channel.Item {
@@ -257,6 +285,10 @@ func (m *Machine) runSender(now time.Time, fx *Effects, s *sender, ev channel.Ev
 	before := s.machine.Status()
 	s.machine.Step(now, ev, &s.fx)
 	m.afterSender(now, fx, s, before)
+	if s.stuck {
+		s.stuck = false
+		m.runSender(now, fx, s, channel.Stop{})
+	}
 }
 
 func (m *Machine) afterSender(now time.Time, fx *Effects, s *sender, before mqi.ChannelStatus) {
@@ -288,11 +320,12 @@ func (m *Machine) afterSender(now time.Time, fx *Effects, s *sender, before mqi.
 		delete(ch.links, s.link)
 		s.link = 0
 	}
-	if want.Dial != "" {
+	unwanted := want.Dial != "" && ch.quiescing
+	if want.Dial != "" && !unwanted {
 		ch.lastLink++
 		s.link, s.addr = ch.lastLink, want.Dial
 		ch.links[s.link] = s
-		fx.Dials = append(fx.Dials, Dial{Link: s.link, Addr: want.Dial})
+		fx.Dials = append(fx.Dials, Dial{Link: s.link, Addr: want.Dial, CipherSpec: s.def.Str("SSLCIPH")})
 	}
 	for _, l := range want.Log {
 		fx.Log = append(fx.Log, LogEntry{ID: l.ID, Text: l.Text})
@@ -301,9 +334,15 @@ func (m *Machine) afterSender(now time.Time, fx *Effects, s *sender, before mqi.
 	if after != before {
 		m.clusterChanged(fx)
 		m.noteRepositories(now, fx)
+		if after == mqi.MQCHS_INACTIVE {
+			m.triggerClose(now, fx, s.queue) // it does not have it open any more
+		}
 	}
 	if want.Failed || after == mqi.MQCHS_STOPPED && before != mqi.MQCHS_STOPPED {
 		m.rerouteLater(s.backlog)
+	}
+	if unwanted {
+		m.runSender(now, fx, s, channel.Stop{Keep: true})
 	}
 	if s.undefined && after == mqi.MQCHS_RETRYING && m.forgettable(s) {
 		// The queue manager that it leads to left the cluster: nobody is to be called again.
@@ -317,7 +356,14 @@ func (m *Machine) forgettable(s *sender) bool {
 	return !s.linked() && !s.dirty && len(s.taken) == 0 && s.machine.Stats().InDoubt == 0 && !s.backlog.ready()
 }
 
-func (s *sender) linkUp(m *Machine, now time.Time, fx *Effects) {
+func (s *sender) linkUp(m *Machine, now time.Time, fx *Effects, ev LinkUp) {
+	s.local, s.security = ev.Local, ev.Security
+	if fault := ev.Security.Judge(s.def.Str("SSLCIPH"), s.def.Str("SSLPEER"), true); fault.ID != "" {
+		fx.Closes = append(fx.Closes, s.link)
+		delete(m.cluster.channels.links, s.link)
+		s.linkDown(m, now, fx, LinkDown{Link: ev.Link, Reason: fault.Text, ID: fault.ID})
+		return
+	}
 	m.runSender(now, fx, s, channel.LinkUp{})
 }
 
@@ -328,7 +374,7 @@ func (s *sender) linkFrame(m *Machine, now time.Time, fx *Effects, f *channel.Fr
 	m.runSender(now, fx, s, channel.FrameIn{Frame: f})
 }
 
-func (s *sender) linkDown(m *Machine, now time.Time, fx *Effects, reason string) {
+func (s *sender) linkDown(m *Machine, now time.Time, fx *Effects, ev LinkDown) {
 	s.link = 0
-	m.runSender(now, fx, s, channel.LinkDown{Reason: reason})
+	m.runSender(now, fx, s, channel.LinkDown{Reason: ev.Reason, ID: ev.ID})
 }

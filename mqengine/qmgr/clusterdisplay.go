@@ -1,7 +1,6 @@
 package qmgr
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -14,12 +13,17 @@ import (
 // is missing shows what the object has, else blank.
 type row struct {
 	values map[string]string
+	pairs  map[string][2]string
 	object *object.Object // attributes that the row takes from a definition
+	hidden string         // a bare word that does not hold for it
 }
 
 func (r *row) field(a *object.Attr) mqsc.Field {
 	if a.Type == object.Flag {
 		return mqsc.Field{Key: a.Keyword, Bare: true}
+	}
+	if v, ok := r.pairs[a.Keyword]; ok {
+		return mqsc.Field{Key: a.Keyword, Values: v[:]}
 	}
 	if v, ok := r.values[a.Keyword]; ok {
 		return mqsc.Field{Key: a.Keyword, Values: []string{v}}
@@ -37,7 +41,7 @@ func (r *row) field(a *object.Attr) mqsc.Field {
 func displayRows(cmd *mqsc.Command, view object.View, id string, rows []row, none mqsc.Result) mqsc.Result {
 	r, wanted := newReport(cmd, id), cmd.Wanted(view.Attrs())
 	for i := range rows {
-		r.add(wanted, func(a *object.Attr) (mqsc.Field, bool) { return rows[i].field(a), true })
+		r.add(wanted, func(a *object.Attr) (mqsc.Field, bool) { return rows[i].field(a), a.Keyword != rows[i].hidden })
 	}
 	if len(r.out.Responses) == 0 {
 		return none
@@ -141,100 +145,6 @@ func (m *Machine) receiverStatus(name string) mqi.ChannelStatus {
 		}
 	}
 	return status
-}
-
-// displayChStatus is DISPLAY CHSTATUS. Inactive channels have no record.
-func (m *Machine) displayChStatus(now time.Time, cmd *mqsc.Command) mqsc.Result {
-	var rows []row
-	for _, r := range m.chStatusRows(now) {
-		if mqsc.Generic(cmd.Name, r.values["CHANNEL"]) && wants(cmd, "XMITQ", r.values["XMITQ"]) && wants(cmd, "CONNAME", r.values["CONNAME"]) {
-			rows = append(rows, r)
-		}
-	}
-	return displayRows(cmd, object.ViewChStatus, "AMQ8417I", rows, failed("AMQ8420I"))
-}
-
-func (m *Machine) chStatusRows(now time.Time) (rows []row) {
-	ch := &m.cluster.channels
-	for _, name := range sortedStrings(ch.senders) {
-		if s := ch.senders[name]; s.machine.Status() != mqi.MQCHS_INACTIVE {
-			rows = append(rows, m.senderRow(now, s))
-		}
-	}
-	seen := map[string]bool{}
-	for _, k := range sortedReceivers(ch.receivers) {
-		seen[k.channel] = true
-		rows = append(rows, m.receiverRow(now, ch.receivers[k]))
-	}
-	for _, name := range sortedStrings(ch.stopped) {
-		if o := m.receivingObject(name); o != nil && !seen[name] {
-			rows = append(rows, row{object: o, values: map[string]string{
-				"CHANNEL": name, "CHLTYPE": o.Kind().String(), "STATUS": mqi.MQCHS_STOPPED.String(), "STOPREQ": "NO", "MCASTAT": "STOPPED",
-			}})
-		}
-	}
-	return rows
-}
-
-func (m *Machine) senderRow(now time.Time, s *sender) row {
-	st, status := s.machine.Stats(), s.machine.Status()
-	v := map[string]string{
-		"CHANNEL": s.name, "CHLTYPE": s.def.Kind().String(), "CONNAME": conname(s.addr), "RQMNAME": m.partnerName(now, s),
-		"STATUS": status.String(), "XMITQ": s.queue.name, "SUBSTATE": "", "INDOUBT": yesOrNo(st.InDoubt > 0 && !s.linked()),
-		"CURMSGS": strconv.Itoa(st.InDoubt), "STOPREQ": yesOrNo(status == mqi.MQCHS_STOPPING),
-		"XQMSGSA": strconv.Itoa(len(s.backlog.all())), "BYTSSENT": strconv.FormatUint(st.Bytes, 10),
-	}
-	if status == mqi.MQCHS_RUNNING {
-		v["SUBSTATE"] = "MQGET"
-	}
-	channelCounts(v, st.Msgs, st.Batches, st.LastSeq)
-	stamp(v, "LSTMSGDA", "LSTMSGTI", st.LastMsg, now)
-	stamp(v, "CHSTADA", "CHSTATI", st.Started, now)
-	v["MCASTAT"] = mcaState(status)
-	return row{values: v, object: s.def}
-}
-
-// partnerName is who answered last, else whom the cluster knows under the channel's name.
-func (m *Machine) partnerName(now time.Time, s *sender) string {
-	if p := s.machine.Stats().Partner; p != "" {
-		return p
-	}
-	if rec := m.cluster.repo.Channel(now, s.name); rec != nil {
-		return rec.QMgr
-	}
-	return ""
-}
-
-func mcaState(s mqi.ChannelStatus) string {
-	switch s {
-	case mqi.MQCHS_STOPPED:
-		return "STOPPED"
-	case mqi.MQCHS_RETRYING:
-		return "NOT RUNNING"
-	default:
-		return "RUNNING"
-	}
-}
-
-func channelCounts(v map[string]string, msgs, batches, seq uint64) {
-	v["MSGS"], v["BATCHES"] = strconv.FormatUint(msgs, 10), strconv.FormatUint(batches, 10)
-	v["CURSEQNO"] = strconv.FormatUint(seq, 10)
-}
-
-func (m *Machine) receiverRow(now time.Time, r *receiver) row {
-	st, status := r.machine.Stats(), r.machine.Status()
-	v := map[string]string{
-		"CHANNEL": r.key.channel, "CHLTYPE": r.def.Kind().String(), "CONNAME": hostOnly(r.remote), "RQMNAME": st.Partner,
-		"STATUS": status.String(), "XMITQ": "", "SUBSTATE": "RECEIVE", "INDOUBT": "NO", "CURMSGS": "0", "STOPREQ": "NO",
-		"MCASTAT": mcaState(status), "BYTSRCVD": strconv.FormatUint(st.Bytes, 10), "LSTSEQNO": strconv.FormatUint(st.LastSeq, 10),
-	}
-	if status == mqi.MQCHS_PAUSED {
-		v["SUBSTATE"] = "MQPUT"
-	}
-	channelCounts(v, st.Msgs, st.Batches, st.LastSeq)
-	stamp(v, "LSTMSGDA", "LSTMSGTI", st.LastMsg, now)
-	stamp(v, "CHSTADA", "CHSTATI", st.Started, now)
-	return row{values: v, object: r.def}
 }
 
 func yesOrNo(b bool) string {

@@ -24,6 +24,10 @@ func (m *Machine) commandCall(now time.Time, fx *Effects, c *conn, tag uint64, c
 		m.startListenerCall(fx, c, tag, cmd) // answers when the port is bound
 		return
 	}
+	if cmd.Verb == "REFRESH" && cmd.Noun == "SECURITY" && param(cmd, "TYPE") == "SSL" {
+		m.refreshKeys(fx, c, tag) // answers when the files were read
+		return
+	}
 	c.ok(fx, tag, m.command(now, fx, cmd))
 }
 
@@ -52,6 +56,11 @@ func (m *Machine) command(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Re
 			return m.stopListener(fx, cmd)
 		case "CONN":
 			return m.stopConn(now, fx, cmd)
+		}
+	case "REFRESH":
+		// Nobody keeps authorities in a cache here: as if refreshed.
+		if cmd.Noun == "SECURITY" {
+			return done("AMQ8560I")
 		}
 	case "PING":
 		if cmd.Noun == "QMGR" {

@@ -36,11 +36,17 @@ type (
 	}
 	// LinkAccepted is an inbound network connection; the machine answers its first frame.
 	LinkAccepted struct {
-		Link   LinkID
-		Remote string
+		Link     LinkID
+		Remote   string
+		Local    string
+		Security *channel.Security // nil: no TLS
 	}
 	// LinkUp answers a Dial that worked.
-	LinkUp struct{ Link LinkID }
+	LinkUp struct {
+		Link     LinkID
+		Local    string
+		Security *channel.Security
+	}
 	// LinkFrame is a decoded frame; bodies in it are already numbered by the shell.
 	LinkFrame struct {
 		Link  LinkID
@@ -50,11 +56,20 @@ type (
 	LinkDown struct {
 		Link   LinkID
 		Reason string
+		ID     string // the AMQ message that MQ has for it; blank for none of its own
 	}
 	// ListenerUp answers a Listen that worked: Addr is what was bound.
 	ListenerUp struct{ Name, Addr string }
 	// ListenerDown answers a Listen that failed, or tells that a listener ended by itself.
 	ListenerDown struct{ Name, Reason string }
+	// KeysRead answers a KeyChange: the key repository was read, or why not.
+	KeysRead struct {
+		Refresh uint64
+		Reason  string // blank: it was
+	}
+	// EndChannels is the first step of an orderly end: channels finish what is under
+	// way, and no new ones begin. Effects.ChannelsEnded tells when it is done.
+	EndChannels struct{}
 	// Space tells whether the disk reserve is reached (puts then get 2056).
 	Space struct{ Low bool }
 	// Quiesce begins a controlled end (endmqm -c): Effects.Ended follows when nobody has work under way.
@@ -72,6 +87,8 @@ func (LinkFrame) event()    {}
 func (LinkDown) event()     {}
 func (ListenerUp) event()   {}
 func (ListenerDown) event() {}
+func (KeysRead) event()     {}
+func (EndChannels) event()  {}
 func (Space) event()        {}
 func (Quiesce) event()      {}
 func (Tick) event()         {}
@@ -91,6 +108,7 @@ type Effects struct {
 	Replies []Reply
 	Frames  []FrameOut
 	Dials   []Dial
+	Keys    []KeyChange // before Dials
 	Closes  []LinkID
 	// Listens asks for listeners, Unlistens ends some: before the answers of the turn are given.
 	Listens   []Listen
@@ -103,8 +121,10 @@ type Effects struct {
 	Log            []LogEntry
 	// Stopped are connections that the shell breaks after their answers: STOP CONN.
 	Stopped []ConnID
-	// Ended: a controlled end has come to its end; the shell stops after releasing this turn.
+	// Ended: a controlled end has come to its end; the shell begins to end after releasing this turn.
 	Ended bool
+	// ChannelsEnded: after EndChannels, no channel has a link any more.
+	ChannelsEnded bool
 }
 
 // Reset empties the effects.
@@ -114,11 +134,13 @@ func (fx *Effects) Reset() {
 	clear(fx.Frames)
 	fx.Replies, fx.Frames = fx.Replies[:0], fx.Frames[:0]
 	fx.Copies = fx.Copies[:0]
-	fx.Dials, fx.Closes = fx.Dials[:0], fx.Closes[:0]
+	fx.Dials, fx.Closes, fx.Keys = fx.Dials[:0], fx.Closes[:0], fx.Keys[:0]
 	fx.Listens, fx.Unlistens = fx.Listens[:0], fx.Unlistens[:0]
 	fx.Drop, fx.Touched = fx.Drop[:0], fx.Touched[:0]
 	fx.Log, fx.Stopped = fx.Log[:0], fx.Stopped[:0]
 	fx.ClusterChanged, fx.Ended = false, false
+	fx.Log = fx.Log[:0]
+	fx.ClusterChanged, fx.Ended, fx.ChannelsEnded = false, false, false
 }
 
 // FrameOut is a frame for a link. Body references in it are resolved by the shell before the unit is applied.
@@ -131,6 +153,14 @@ type FrameOut struct {
 type Dial struct {
 	Link LinkID
 	Addr string // host:port, from CONNAME host(port)
+	// CipherSpec is SSLCIPH of the channel; blank for no TLS.
+	CipherSpec string
+}
+
+// KeyChange asks for the key repository to be read from a folder; KeysRead answers.
+type KeyChange struct {
+	Folder  string // SSLKEYR; blank for none
+	Refresh uint64 // comes back in KeysRead
 }
 
 // Listen asks for a listener; ListenerUp or ListenerDown answers with the same Name.

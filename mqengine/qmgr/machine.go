@@ -66,6 +66,7 @@ type Machine struct {
 	seq       uint64 // last position given to a message on any queue
 	spaceLow  bool
 	quiescing bool // a controlled end has begun
+	refresh   refreshes
 	ids       idSource
 	chunks    chunkPool
 	headers   arena
@@ -141,6 +142,10 @@ func (m *Machine) Step(now time.Time, ev Event, fx *Effects) {
 		m.spaceLow = ev.Low
 	case Quiesce:
 		m.quiesce(now, fx)
+	case EndChannels:
+		m.endChannels(now, fx)
+	case KeysRead:
+		m.keysRead(now, fx, ev)
 	case Tick:
 	default:
 		m.channelEvent(now, fx, ev)
@@ -150,6 +155,7 @@ func (m *Machine) Step(now time.Time, ev Event, fx *Effects) {
 	if m.quiescing && m.quiesced() {
 		fx.Ended = true
 	}
+	fx.ChannelsEnded = fx.ChannelsEnded || m.channelsEnded()
 }
 
 // tick lets every deadline up to now pass.

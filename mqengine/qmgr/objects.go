@@ -147,6 +147,9 @@ func (m *Machine) changeQMgr(now time.Time, fx *Effects, o *object.Object) {
 	old, monitored := m.catalog.qmgr, m.limits.monQ
 	m.setQMgr(o)
 	saveObject(fx, o, 0)
+	if folder := o.Str("SSLKEYR"); folder != old.Str("SSLKEYR") {
+		fx.Keys = append(fx.Keys, KeyChange{Folder: folder})
+	}
 	if m.limits.monQ != monitored {
 		for _, q := range m.catalog.sortedQueues() {
 			m.touch(fx, q)

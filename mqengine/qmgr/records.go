@@ -173,6 +173,9 @@ func (m *Machine) Start(now time.Time, fx *Effects) {
 	m.expiry.timer.what = &m.expiry
 	m.timers.set(&m.expiry.timer, now.Add(m.cfg.ExpiryInterval).UnixNano())
 	m.startListeners(now, fx)
+	if folder := m.qmgrObject().Str("SSLKEYR"); folder != "" {
+		fx.Keys = append(fx.Keys, KeyChange{Folder: folder})
+	}
 	m.clusterStart(now, fx) // finds what waits on transmission queues
 	m.putMade(now, fx)
 }

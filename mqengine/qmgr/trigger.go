@@ -124,7 +124,11 @@ func (q *queue) liveFrom(priority int) int {
 // trigger makes the trigger message, if somebody reads the initiation queue.
 func (m *Machine) trigger(now time.Time, fx *Effects, q *queue) {
 	initQ := m.localBase(q.attr.initQ)
-	if q.attr.initQ == "" || initQ == nil || initQ.inputs == 0 || !initQ.attr.get || !initQ.attr.put || initQ.attr.xmit {
+	if q.attr.initQ == "" || initQ == nil || !initQ.attr.get || !initQ.attr.put || initQ.attr.xmit {
+		return
+	}
+	initiator := initQ.name == channelInitQ && q.attr.xmit
+	if initQ.inputs == 0 && !initiator {
 		return
 	}
 	var process *object.Object
@@ -133,14 +137,13 @@ func (m *Machine) trigger(now time.Time, fx *Effects, q *queue) {
 			return
 		}
 	}
-	if !m.roomToMake() {
+	if initiator && !m.initiate(now, fx, q, process) {
 		return
 	}
-	msg := m.ownMessage(now, mqi.MQFMT_TRIGGER)
-	msg.md.Persistence = mqi.MQPER_NOT_PERSISTENT
-	msg.head = triggerMessage(q, process)
-	m.putLater(made{msg: msg, q: q.attr.initQ, qmgr: m.name, letter: true})
 	q.triggered = now.UnixMilli()
+	if !initiator && !m.sendTrigger(now, q, process) {
+		return
+	}
 	if q.attr.trigger == trigDepth {
 		// As in MQ: the program that was started turns it on again.
 		o := q.def.Clone()
@@ -149,6 +152,18 @@ func (m *Machine) trigger(now time.Time, fx *Effects, q *queue) {
 		}
 		m.changeQueue(now, fx, q, o)
 	}
+}
+
+// sendTrigger puts the trigger message; false if there is no room for it.
+func (m *Machine) sendTrigger(now time.Time, q *queue, process *object.Object) bool {
+	if !m.roomToMake() {
+		return false
+	}
+	msg := m.ownMessage(now, mqi.MQFMT_TRIGGER)
+	msg.md.Persistence = mqi.MQPER_NOT_PERSISTENT
+	msg.head = triggerMessage(q, process)
+	m.putLater(made{msg: msg, q: q.attr.initQ, qmgr: m.name, letter: true})
+	return true
 }
 
 // applTypes are the numbers (MQAT_*) of APPLTYPE.

@@ -109,11 +109,12 @@ func (r *Repository) Begin(m Membership) {
 }
 
 // ChannelObject is the definition of the cluster-sender channel that a
-// CLUSRCVR makes: the same attributes, looked at from the other end.
+// CLUSRCVR makes: the same attributes, looked at from the other end. SSLPEER is
+// not among them: there it says which callers are let in.
 func ChannelObject(rec *Record) *object.Object {
 	o := object.New(object.ClusSdr, rec.Name)
 	for _, a := range object.Attrs(object.ClusSdr) {
-		if a.Key || a.Live || !rec.Object.Has(a.Keyword) || rec.Object.IsDefault(a.Keyword) {
+		if a.Key || a.Live || a.Keyword == "SSLPEER" || !rec.Object.Has(a.Keyword) || rec.Object.IsDefault(a.Keyword) {
 			continue
 		}
 		key, values, bare := rec.Object.Field(a.Keyword)

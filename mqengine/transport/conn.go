@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -23,12 +24,16 @@ const writeAtOnce = 32 << 10
 // keepBuffer is the largest send buffer that an idle link keeps.
 const keepBuffer = 256 << 10
 
+// readBuffer is what a link reads ahead.
+const readBuffer = 16 << 10
+
 // conn is a Link over any stream. One goroutine writes what Send and Offer
 // queued, all that waits in one write, so that frames of one turn share a system
 // call. Send spares it the waking where the stream takes a short frame at once.
 type conn struct {
-	nc     net.Conn
-	raw    syscall.RawConn // nil: the stream is no descriptor
+	nc     net.Conn        // changed once, by the first Receive of an accepted link that speaks TLS
+	tls    *tls.Conn       // nc, if it is one
+	raw    syscall.RawConn // nil: the stream is no descriptor, or speaks TLS
 	opt    Options
 	name   string
 	peer   Peer
@@ -57,7 +62,8 @@ func newConn(nc net.Conn, opt Options, name string, server bool) *conn {
 	if server && opt.AcceptQueue > 0 {
 		opt.SendQueue = opt.AcceptQueue
 	}
-	c := &conn{nc: nc, opt: opt, name: name, r: bufio.NewReaderSize(nc, 16<<10), server: server, held: server, greets: true, done: make(chan struct{})}
+	c := &conn{nc: nc, opt: opt, name: name, r: bufio.NewReaderSize(nc, readBuffer), server: server, held: server, greets: true, done: make(chan struct{})}
+	c.tls, _ = nc.(*tls.Conn) // nil is another answer
 	c.work.L, c.room.L = &c.mu, &c.mu
 	if sc, ok := nc.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
@@ -82,7 +88,11 @@ func (c *conn) greet(deadline time.Time) error {
 
 // welcome checks the caller's preface and answers it.
 func (c *conn) welcome() error {
-	if err := c.greet(time.Now().Add(c.opt.DialTimeout)); err != nil {
+	deadline := time.Now().Add(c.opt.DialTimeout)
+	if err := c.secure(deadline); err != nil {
+		return err
+	}
+	if err := c.greet(deadline); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -250,10 +260,11 @@ func (c *conn) writeOnce() {
 	if c.closing {
 		limit = closeGrace
 	}
-	err := c.nc.SetWriteDeadline(time.Now().Add(limit))
+	nc := c.nc
+	err := nc.SetWriteDeadline(time.Now().Add(limit))
 	c.mu.Unlock()
 	if err == nil {
-		_, err = c.nc.Write(out)
+		_, err = nc.Write(out)
 	}
 	c.mu.Lock()
 	c.writing = 0
@@ -286,11 +297,11 @@ func (c *conn) Close() error {
 	c.room.Broadcast()
 	c.giveBack()
 	c.writer.Wait()
-	err := c.nc.Close()
-	if errors.Is(err, net.ErrClosed) {
-		return nil
+	// A peer that has gone needs no farewell.
+	if err := c.closeBounded(); !errors.Is(err, net.ErrClosed) && (c.tls == nil || !unreachable(err)) {
+		return err
 	}
-	return err
+	return nil
 }
 
 func (c *conn) closed() bool {
@@ -319,5 +330,11 @@ func (c *conn) broken(op string, err error) error {
 }
 
 func (c *conn) RemoteAddr() string { return c.name }
+
+func (c *conn) LocalAddr() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nc.LocalAddr().String()
+}
 
 func (c *conn) Peer() (Peer, bool) { return c.peer, c.known }

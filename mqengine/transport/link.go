@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 )
 
@@ -22,6 +23,11 @@ type Link interface {
 	Close() error
 	// RemoteAddr names the other end for logs and CONNAME.
 	RemoteAddr() string
+	// LocalAddr is our end's address.
+	LocalAddr() string
+	// TLS is what was agreed with the other end; nil without TLS. On an accepted
+	// link it is known after the first Receive.
+	TLS() *tls.ConnectionState
 	// Peer is the process at the other end, where the system can tell (Unix sockets).
 	Peer() (Peer, bool)
 }
@@ -45,6 +51,8 @@ type Listener interface {
 type Network interface {
 	// Dial connects and waits for the other side's preface. ctx bounds the attempt besides Options.DialTimeout.
 	Dial(ctx context.Context, addr string) (Link, error)
+	// DialTLS is Dial with TLS around all that is said. What certificates have to say is the configuration's business.
+	DialTLS(ctx context.Context, addr string, conf *tls.Config) (Link, error)
 	Listen(addr string) (Listener, error)
 }
 
@@ -54,6 +62,8 @@ var (
 	ErrForeign = errors.New("not a situationd link")
 	// ErrVersion: the other side speaks another version of the framing.
 	ErrVersion = errors.New("other version of the link protocol")
+	// ErrHandshake: the two ends did not agree on TLS, or on a certificate.
+	ErrHandshake = errors.New("TLS handshake failed")
 	// ErrTooLong: a frame is longer than MaxFrame.
 	ErrTooLong = errors.New("frame too long")
 	// ErrFull: the send queue has no room.

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -47,7 +48,16 @@ func (m *Memory) Speaking(p Protocol) *Memory {
 
 // Dial connects to a name that is listened on and not cut.
 func (m *Memory) Dial(ctx context.Context, addr string) (Link, error) {
-	return dial(ctx, m.opt, addr, func(ctx context.Context) (net.Conn, error) {
+	return dial(ctx, m.opt, addr, m.connect(addr))
+}
+
+// DialTLS is Dial with TLS.
+func (m *Memory) DialTLS(ctx context.Context, addr string, conf *tls.Config) (Link, error) {
+	return dial(ctx, m.opt, addr, overTLS(conf, m.connect(addr)))
+}
+
+func (m *Memory) connect(addr string) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
 		m.mu.Lock()
 		l := m.listeners[addr]
 		if l == nil || m.cut[addr] {
@@ -67,7 +77,7 @@ func (m *Memory) Dial(ctx context.Context, addr string) (Link, error) {
 		case <-ctx.Done():
 			return nil, errors.Join(ctx.Err(), ours.Close(), theirs.Close())
 		}
-	})
+	}
 }
 
 // Listen takes a name.

@@ -1,6 +1,9 @@
 package transport
 
-import "time"
+import (
+	"crypto/tls"
+	"time"
+)
 
 // Options bounds a link. Zero values give the defaults.
 type Options struct {
@@ -22,6 +25,8 @@ type Options struct {
 	// SendTimeout breaks a link whose other side does not read, or which does not
 	// go on with a frame that it began. Default 60 s.
 	SendTimeout time.Duration
+	// TLS gives what a listener answers callers with who speak TLS. Without it there are none.
+	TLS func() (*tls.Config, error)
 	// KeepAlive is TCP's probe interval. Default 30 s.
 	KeepAlive time.Duration
 }

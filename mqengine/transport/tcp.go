@@ -2,10 +2,13 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"syscall"
 	"time"
 )
 
@@ -13,16 +16,22 @@ import (
 type tcp struct{ opt Options }
 
 // TCP is the network of host:port addresses.
-func TCP(opt Options) Network { return tcp{opt.withDefaults()} }
+func TCP(opt Options) Network { return &tcp{opt.withDefaults()} }
 
-func (t tcp) Dial(ctx context.Context, addr string) (Link, error) {
-	d := net.Dialer{Timeout: t.opt.DialTimeout, KeepAlive: t.opt.KeepAlive}
-	return dial(ctx, t.opt, addr, func(ctx context.Context) (net.Conn, error) {
-		return d.DialContext(ctx, "tcp", addr)
-	})
+func (t *tcp) Dial(ctx context.Context, addr string) (Link, error) {
+	return dial(ctx, t.opt, addr, t.connect(addr))
 }
 
-func (t tcp) Listen(addr string) (Listener, error) {
+func (t *tcp) DialTLS(ctx context.Context, addr string, conf *tls.Config) (Link, error) {
+	return dial(ctx, t.opt, addr, overTLS(conf, t.connect(addr)))
+}
+
+func (t *tcp) connect(addr string) func(context.Context) (net.Conn, error) {
+	d := net.Dialer{Timeout: t.opt.DialTimeout, KeepAlive: t.opt.KeepAlive}
+	return func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", addr) }
+}
+
+func (t *tcp) Listen(addr string) (Listener, error) {
 	lc := net.ListenConfig{KeepAlive: t.opt.KeepAlive}
 	l, err := lc.Listen(context.Background(), "tcp", addr)
 	if err != nil {
@@ -47,6 +56,7 @@ func dial(ctx context.Context, opt Options, name string, connect func(context.Co
 	if err = c.greet(deadline); errors.Is(err, io.EOF) {
 		err = fmt.Errorf("%w: it closed the connection at once", ErrForeign)
 	}
+	err = refusedCertificate(err)
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -66,4 +76,9 @@ func cause(err error) error {
 		return op.Err
 	}
 	return err
+}
+
+// unreachable: the other side reset or left the connection before our last words.
+func unreachable(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, os.ErrDeadlineExceeded)
 }

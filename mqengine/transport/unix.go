@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -23,9 +24,9 @@ const sunPathMax = len(syscall.RawSockaddrUnix{}.Path) - 1
 type unixNet struct{ opt Options }
 
 // Unix is the network of Unix sockets; addresses are paths of any length.
-func Unix(opt Options) Network { return unixNet{opt.withDefaults()} }
+func Unix(opt Options) Network { return &unixNet{opt.withDefaults()} }
 
-func (u unixNet) Dial(ctx context.Context, path string) (Link, error) {
+func (u *unixNet) Dial(ctx context.Context, path string) (Link, error) {
 	return dial(ctx, u.opt, path, func(ctx context.Context) (net.Conn, error) {
 		short, done, err := shortPath(path)
 		if err != nil {
@@ -36,10 +37,15 @@ func (u unixNet) Dial(ctx context.Context, path string) (Link, error) {
 	})
 }
 
+// DialTLS is refused: the mode of the file says who may connect.
+func (u *unixNet) DialTLS(_ context.Context, path string, _ *tls.Config) (Link, error) {
+	return nil, fmt.Errorf("connect to %s: %w: there is no TLS on local sockets", path, ErrHandshake)
+}
+
 // Listen binds a socket file with mode 0660. A file that a dead process left is
 // replaced; one that still answers, or is no socket, is an error. Only the holder
 // of the folder's lock may listen in it: that makes the test and the bind one step.
-func (u unixNet) Listen(path string) (Listener, error) {
+func (u *unixNet) Listen(path string) (Listener, error) {
 	l, err := u.listen(path)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, cause(err))
@@ -47,7 +53,7 @@ func (u unixNet) Listen(path string) (Listener, error) {
 	return l, nil
 }
 
-func (u unixNet) listen(path string) (_ *listener, err error) {
+func (u *unixNet) listen(path string) (_ *listener, err error) {
 	short, done, err := shortPath(path)
 	if err != nil {
 		return nil, err
