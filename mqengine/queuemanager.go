@@ -20,7 +20,7 @@ import (
 
 // QueueManager is a queue manager that this process hosts. It owns its
 // goroutines (actor, committer, listener, one per link and local connection, the
-// supervisor) and waits for all of them before Done is closed.
+// command server, the supervisor) and waits for all of them before Done is closed.
 type QueueManager struct {
 	name   string
 	qmid   string
@@ -41,6 +41,8 @@ type QueueManager struct {
 	own       transport.Listener // what Options.Listen asked for; nil without
 	locals    *locals
 	errorLog  *errorLog
+	socket    string         // qm.sock; blank if there is none
+	commands  *commandServer // nil with SCMDSERV(MANUAL)
 
 	// The releasing goroutine's own.
 	changes []Change
@@ -128,7 +130,8 @@ func assemble(ctx context.Context, o Options) (_ *QueueManager, err error) {
 		return nil, err
 	}
 	if o.Folder != "" {
-		if local, err = transport.Unix(servedLinks(o.sendWait)).Listen(SocketPath(o.Folder)); err != nil {
+		q.socket = SocketPath(o.Folder)
+		if local, err = transport.Unix(servedLinks(o.sendWait)).Listen(q.socket); err != nil {
 			return nil, fmt.Errorf("queue manager %s: %w", o.Name, err)
 		}
 	}
@@ -178,6 +181,9 @@ func (q *QueueManager) load(o Options) error {
 	if q.qmid = q.machine.QMID(); q.qmid == "" {
 		return fmt.Errorf("queue manager %s: its store is damaged: the records of the queue manager are gone", o.Name)
 	}
+	if q.machine.StartsCommandServer() {
+		q.commands = newCommandServer(q)
+	}
 	q.samples = newSampleTable(now)
 	q.actor = newActor(q.machine, q.mailbox, q.store, o.BodyBudget)
 	q.actor.release = q.release
@@ -197,6 +203,7 @@ func (q *QueueManager) launch() {
 		q.actor.run()
 	})
 	q.group.Go(q.watchStore)
+	q.commands.start()
 	go q.supervise() // waited for through done
 }
 
@@ -241,6 +248,16 @@ func (q *QueueManager) end(cause error) {
 	})
 }
 
+// ended reports whether the end has begun.
+func (q *QueueManager) ended() bool {
+	select {
+	case <-q.ending:
+		return true
+	default:
+		return false
+	}
+}
+
 // supervise waits for the end and takes everything down: first what brings work,
 // then what does it, then what it was done on.
 func (q *QueueManager) supervise() {
@@ -262,6 +279,7 @@ func (q *QueueManager) supervise() {
 	q.committer.Close()
 	q.leaveOut()
 	q.sinks.close(connectionBroken("the queue manager has ended"))
+	q.commands.wait()
 	q.watches.close()
 	err := errors.Join(q.locals.close(), q.links.close(), q.store.Close())
 	q.say("AMQ8004I", "IBM MQ queue manager '%s' ended.", q.name)

@@ -22,8 +22,10 @@ type mqscRun struct {
 	qmgr    string
 	noEcho  bool
 	verify  bool
-	wait    int
+	wait    int    // seconds; 0: the commands are for the queue manager that is connected to
+	local   string // with wait: the queue manager to connect to
 	conn    mqengine.Conn
+	remote  *mqengine.Remote
 	in      io.Reader
 	printer *mqsc.Printer
 }
@@ -32,13 +34,15 @@ type mqscRun struct {
 func newMqscCommand(env *cliEnv) *cobra.Command {
 	r := &mqscRun{env: env}
 	cmd := &cobra.Command{
-		Use:   "mqsc [-e] [-v] [-f FILE] [QM]",
+		Use:   "mqsc [-e] [-v] [-f FILE] [-w SECONDS [-m LOCALQM]] [QM]",
 		Short: "Run MQSC commands from standard input or a file, as runmqsc",
 		Long: "mqsc reads MQSC commands and prints the answers in runmqsc's layout. It exits with 0 if all were\n" +
-			"processed, 10 if one failed or had a syntax error, 20 if nothing could be run.",
-		Args: func(_ *cobra.Command, args []string) error {
+			"processed, 10 if one failed or had a syntax error, 20 if nothing could be run.\n\n" +
+			"With -w the commands go to the command server of a queue manager elsewhere, as messages through the\n" +
+			"cluster or over channels from the local one, and SECONDS is how long to wait for each answer.",
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return notRun("mqsc takes one queue manager; usage: mqsc [-e] [-v] [-f FILE] [QM]")
+				return notRun("mqsc takes one queue manager; usage: %s", cmd.UseLine())
 			}
 			return nil
 		},
@@ -48,14 +52,15 @@ func newMqscCommand(env *cliEnv) *cobra.Command {
 	flags.BoolVarP(&r.noEcho, "no-echo", "e", false, "do not repeat the commands")
 	flags.BoolVarP(&r.verify, "verify", "v", false, "check the commands, run nothing")
 	flags.StringVarP(&r.file, "file", "f", "", "read the commands from this file")
-	flags.IntVarP(&r.wait, "wait", "w", 0, "run them on a remote queue manager (a later release)")
+	flags.IntVarP(&r.wait, "wait", "w", 0, "run them on a remote queue manager, and wait so many seconds for each answer")
+	flags.StringVarP(&r.local, "local", "m", "", "with -w: the local queue manager to connect to (optional if one runs)")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return notRun("mqsc: %w", err) })
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if flags.Changed("wait") {
-			return notRun("mqsc: -w comes with a later release")
-		}
 		if len(args) == 1 {
 			r.qmgr = args[0]
+		}
+		if err := r.checkRemote(flags.Changed("wait")); err != nil {
+			return err
 		}
 		var err error
 		if r.data, err = env.dataDir(*data); err != nil {
@@ -93,6 +98,8 @@ func (r *mqscRun) run(ctx context.Context) error {
 	broken := r.commands(ctx)
 	r.printer.Summary(r.verify)
 	switch {
+	case errors.Is(broken, mqengine.ErrNoResponse):
+		return &exitError{Code: mqsc.ExitFailed, Err: fmt.Errorf("mqsc: %w; the commands after this one were not sent", broken)}
 	case broken != nil:
 		return notRun("mqsc: %w", broken)
 	case r.printer.Err() != nil:
@@ -107,9 +114,16 @@ func (r *mqscRun) connect(ctx context.Context) error {
 	if r.verify {
 		return nil
 	}
-	conn, err := r.env.connect(ctx, r.data, r.qmgr, "runmqsc")
+	name := r.qmgr
+	if r.wait > 0 {
+		name = r.local
+	}
+	conn, err := r.env.connect(ctx, r.data, name, "runmqsc")
 	if err == nil {
 		r.conn = conn
+		if r.wait > 0 {
+			return r.openRemote(ctx)
+		}
 		r.qmgr, _ = conn.QMgr()
 		return nil
 	}
@@ -152,10 +166,27 @@ func (r *mqscRun) commands(ctx context.Context) error {
 		if r.verify {
 			continue
 		}
-		res, err := r.conn.Command(ctx, cmd)
-		if err != nil {
+		if err := r.command(ctx, cmd); err != nil {
 			return err
 		}
+	}
+}
+
+// command runs one command where it is meant for.
+func (r *mqscRun) command(ctx context.Context, cmd *mqsc.Command) error {
+	if r.remote != nil {
+		res, err := r.remote.Command(ctx, cmd)
+		if errors.Is(err, mqengine.ErrNoResponse) {
+			r.printer.Result(mqsc.Result{Failed: true, Responses: []mqsc.Response{mqsc.Reply("AMQ8416E")}})
+		}
+		if err == nil {
+			r.printer.Remote(res.Failed, res.Text)
+		}
+		return err
+	}
+	res, err := r.conn.Command(ctx, cmd)
+	if err == nil {
 		r.printer.Result(res)
 	}
+	return err
 }

@@ -52,6 +52,7 @@ var amqTexts = map[string]string{
 	"AMQ8413E": "String Length Error. %1",
 	"AMQ8414I": "Display Channel details.",
 	"AMQ8415I": "Ping IBM MQ Queue Manager command complete.",
+	"AMQ8416E": "MQSC timed out waiting for a response from the command server.",
 	"AMQ8417I": "Display Channel Status details.",
 	"AMQ8420I": "Channel Status not found.",
 	"AMQ8421E": "A required keyword was not specified. %1",

@@ -65,6 +65,15 @@ func (p *Printer) Result(r Result) {
 	p.Responses(r.Responses...)
 }
 
+// Remote prints what another queue manager's command server answered, and counts
+// a failure. Its text is not believed to be fit for a terminal.
+func (p *Printer) Remote(failed bool, text string) {
+	if failed {
+		p.failed++
+	}
+	p.printf("%s", printable(text, '\n'))
+}
+
 // SyntaxError prints and counts a command that did not parse.
 func (p *Printer) SyntaxError(e *Error) {
 	p.syntax++

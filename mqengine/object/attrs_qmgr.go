@@ -59,6 +59,7 @@ var qmgrAttrs = []Attr{
 	{Keyword: "REVDNS", Kinds: Of(QMgr), Type: Enum, Values: disEnabled, Default: "ENABLED", Idle: "partners are shown by address", Doc: "Whether the names of partners are looked up."},
 	{Keyword: "ROUTEREC", Kinds: Of(QMgr), Type: Enum, Values: []string{"MSG", "QUEUE", "DISABLED"}, Default: "MSG", Idle: noReport, Doc: "Trace-route reports."},
 	{Keyword: "SCHINIT", Kinds: Of(QMgr), Type: Enum, Values: []string{"QMGR", "MANUAL"}, Default: "QMGR", Absent: "channels always begin with the queue manager", Doc: "Whether channels are started with the queue manager."},
+	{Keyword: "SCMDSERV", Kinds: Of(QMgr), Type: Enum, Values: []string{"QMGR", "MANUAL"}, Default: "QMGR", Doc: "Whether the command server is started with the queue manager; a change counts from the next start."},
 	{Keyword: "SPLCAP", Kinds: Of(QMgr), Type: Enum, Values: disEnabled, Default: "DISABLED", ReadOnly: true, Doc: "Protection of messages by policies: there is none."},
 	{Keyword: "SSLCRLNL", Kinds: Of(QMgr), Type: Name, MaxLen: MaxName, Absent: "revocation lists are not asked for", Doc: "Namelist of places with revocation lists."},
 	{Keyword: "SSLCRYP", Kinds: Of(QMgr), Type: String, MaxLen: 256, Absent: "there is no cryptographic hardware", Doc: "Cryptographic hardware."},

@@ -198,7 +198,7 @@ func (m *Machine) applValue(c *conn, keyword string) []string {
 	return nil
 }
 
-// displayQMStatus is DISPLAY QMSTATUS. There is no command server: commands come over connections.
+// displayQMStatus is DISPLAY QMSTATUS.
 func (m *Machine) displayQMStatus(now time.Time, cmd *mqsc.Command) mqsc.Result {
 	r := newReport(cmd, "AMQ8705I")
 	started := m.cfg.StartTime.UnixMilli()
@@ -214,7 +214,7 @@ func (m *Machine) displayQMStatus(now time.Time, cmd *mqsc.Command) mqsc.Result 
 		case "CHINIT":
 			return []string{"RUNNING"}
 		case "CMDSERV":
-			return []string{"STOPPED"}
+			return []string{m.commandServerStatus()}
 		case "CONNS":
 			return number(len(m.conns))
 		case "HOSTNAME":
@@ -230,3 +230,19 @@ func (m *Machine) displayQMStatus(now time.Time, cmd *mqsc.Command) mqsc.Result 
 	})
 	return r.result()
 }
+
+// StartsCommandServer reports whether the shell shall start the command server, SCMDSERV(QMGR).
+// It is for the start, before the first Step.
+func (m *Machine) StartsCommandServer() bool { return m.qmgrObject().Str("SCMDSERV") != "MANUAL" }
+
+// commandServerStatus is CMDSERV of DISPLAY QMSTATUS: the command server is an
+// application of the shell, seen by its handle.
+func (m *Machine) commandServerStatus() string {
+	if q := m.localQueue(adminCommandQueue); q != nil && q.inputs > 0 {
+		return "RUNNING"
+	}
+	return "STOPPED"
+}
+
+// adminCommandQueue is where commands in PCF are put.
+const adminCommandQueue = "SYSTEM.ADMIN.COMMAND.QUEUE"
