@@ -3,14 +3,18 @@ package actions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/situationd/situationd/situations"
 )
 
 // publication is a lowering that this daemon shows to its peers.
 type publication struct {
 	until time.Time // zero while it is wanted; then how long it is still shown
+	made  time.Time // when the lowering was read back
 }
 
 // agree settles with the peers that this daemon may lower: publish, then read
@@ -26,13 +30,13 @@ func (e *Engine) agree(s *step) bool {
 	verdict, why, err := peersGo, "", error(nil)
 	if !shown {
 		// A look first, so that who has to withdraw anyway does not make the other wait.
-		verdict, why, err = e.ask(ctx, qmid, queue)
+		verdict, why, err = e.ask(ctx, s, qmid)
 	}
 	if err == nil && verdict != peersWithdraw {
 		e.mu.Lock()
 		e.shown[queue] = publication{}
 		e.mu.Unlock()
-		verdict, why, err = e.ask(ctx, qmid, queue)
+		verdict, why, err = e.ask(ctx, s, qmid)
 	}
 	if err == nil && verdict == peersGo {
 		return true
@@ -41,14 +45,18 @@ func (e *Engine) agree(s *step) bool {
 		why = "a peer cannot be reached: " + err.Error()
 	}
 	e.mu.Lock()
-	if err != nil || verdict == peersWithdraw {
+	if err != nil || verdict == peersWithdraw || verdict == peersTooFew {
 		delete(e.shown, queue)
 	}
-	s.en.holds = []Hold{{Code: HoldPeers, Text: why}}
+	code := HoldPeers
+	if verdict == peersTooFew {
+		code = HoldLastInstance
+	}
+	s.en.holds = []Hold{{Code: code, Text: why}}
 	s.en.pause = e.view.taken
 	e.refund(s)
-	report := s.en.reported != string(HoldPeers)
-	s.en.reported = string(HoldPeers)
+	report := s.en.reported != string(code)
+	s.en.reported = string(code)
 	e.mu.Unlock()
 	if report {
 		e.journal(s, resultBlocked, why)
@@ -58,16 +66,45 @@ func (e *Engine) agree(s *step) bool {
 
 const peersTimeout = 5 * time.Second
 
-func (e *Engine) ask(ctx context.Context, qmid, queue string) (peerStep, string, error) {
-	seen, err := e.opt.Peers.Intents(ctx, queue)
+func (e *Engine) ask(ctx context.Context, s *step, qmid string) (peerStep, string, error) {
+	queue := s.tg.Queue
+	seen, err := e.opt.Peers.Look(ctx, queue)
 	if err != nil {
 		return peersWait, "", err
 	}
 	if qmid == "" {
 		return peersWait, "", errors.New("the QMID of this queue manager is not known")
 	}
-	step, why := weigh(qmid, queue, seen)
-	return step, why, nil
+	step, why := weigh(qmid, queue, seen.Intents)
+	if step != peersGo {
+		return step, why, nil
+	}
+	// What the others say of their own instances is newer than what the repository
+	// has heard: one that was lowered a moment ago does not count any more.
+	row := firstHand(&s.row, seen.Instances)
+	need := s.en.need(s.index, row)
+	if ready := ReadyElsewhere(*row, leverOf(s.action(), e.opt.V6)); ready < need {
+		return peersTooFew, fmt.Sprintf("%d other instances of %s could be chosen as their own daemons see it, and %d must be left", ready, queue, need), nil
+	}
+	return peersGo, "", nil
+}
+
+// firstHand is the row with what the peers say of their instances. An instance
+// can be chosen only if both they and the repository say so.
+func firstHand(row *situations.Row, peers []PeerInstance) *situations.Row {
+	out := *row
+	out.Instances = slices.Clone(row.Instances)
+	for i := range out.Instances {
+		in := &out.Instances[i]
+		for _, p := range peers {
+			if in.Local || p.QMgr != in.QMgr || p.QMID != "" && in.QMID != "" && p.QMID != in.QMID {
+				continue
+			}
+			in.Put = in.Put && p.Put
+			in.ClwlRank, in.ClwlPrty = min(in.ClwlRank, p.ClwlRank), min(in.ClwlPrty, p.ClwlPrty)
+		}
+	}
+	return &out
 }
 
 // unpublish stops showing a lowering that is not wanted now. One that was made
@@ -90,7 +127,8 @@ func (e *Engine) publishing() []PeerIntent {
 	now := time.Now()
 	var out []PeerIntent
 	for queue, p := range e.shown {
-		if !p.until.IsZero() && now.After(p.until) {
+		// Others must have had the time to hear of it, and find it in our own sample.
+		if !p.until.IsZero() && now.After(p.until) && e.view.good != nil && e.view.good.At.After(p.made) {
 			delete(e.shown, queue)
 			continue
 		}

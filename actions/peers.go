@@ -11,6 +11,7 @@ type peerStep int
 const (
 	peersGo       peerStep = iota // nobody else wants it: lower
 	peersWait                     // somebody with a higher QMID wants it too; he withdraws when he sees ours
+	peersTooFew                   // the peers' own word: too few others would be left
 	peersWithdraw                 // somebody with a lower QMID wants it: unpublish and let him
 )
 

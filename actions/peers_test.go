@@ -85,17 +85,18 @@ func TestPutBackGivesUpAClaim(t *testing.T) {
 // fakePeers answers what the other daemon shows.
 type fakePeers struct {
 	intents []PeerIntent
+	rows    []PeerInstance
 	err     error
 	asked   int
 	onAsk   func()
 }
 
-func (p *fakePeers) Intents(context.Context, string) ([]PeerIntent, error) {
+func (p *fakePeers) Look(context.Context, string) (PeerLook, error) {
 	p.asked++
 	if p.onAsk != nil {
 		p.onAsk()
 	}
-	return p.intents, p.err
+	return PeerLook{Intents: p.intents, Instances: p.rows}, p.err
 }
 
 func TestPeers(t *testing.T) {
@@ -148,6 +149,21 @@ func TestPeers(t *testing.T) {
 				t.Error("not published, so the other would never withdraw")
 			}
 			p.intents = nil
+			w.pass(1)
+			w.want(attrPut, disabled)
+		})
+	})
+	t.Run("lowered a moment ago, and not heard of yet", func(t *testing.T) {
+		p := &fakePeers{rows: []PeerInstance{{QMgr: "QM3", QMID: "QM3_C", Put: false}}}
+		bubble(t, func(w *world) { w.opt.Peers = p }, func(t *testing.T, w *world) {
+			w.tick(w.intent("D", open, put(disabled)))
+			w.pass(2)
+			w.want(attrPut, enabled)
+			w.wantHeld("D", HoldLastInstance)
+			if n := len(w.engine.Publishing()); n != 0 {
+				t.Error("still published, so the other would wait for it")
+			}
+			p.rows[0].Put = true
 			w.pass(1)
 			w.want(attrPut, disabled)
 		})

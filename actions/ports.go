@@ -93,10 +93,23 @@ type PeerIntent struct {
 	QMgr, QMID, Queue string
 }
 
+// PeerInstance is an instance of a queue as its own daemon sees it.
+type PeerInstance struct {
+	QMgr, QMID         string
+	Put                bool
+	ClwlRank, ClwlPrty int
+}
+
+// PeerLook is what the other daemons show of one queue.
+type PeerLook struct {
+	Intents   []PeerIntent
+	Instances []PeerInstance
+}
+
 // Peers reads what the other daemons have published. An error means that at
 // least one of them was not reached: then nothing is lowered.
 type Peers interface {
-	Intents(ctx context.Context, queue string) ([]PeerIntent, error)
+	Look(ctx context.Context, queue string) (PeerLook, error)
 }
 
 // Items tells what the situations know that an intent does not say. It is asked

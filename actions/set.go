@@ -36,7 +36,7 @@ func (e *Engine) set(s *step) {
 	}
 	if guarded && err == nil {
 		// Shown until the others must have seen the lowered instance itself.
-		e.shown[s.tg.Queue] = publication{until: now.Add(s.en.in.Interval)}
+		e.shown[s.tg.Queue] = publication{until: now.Add(s.en.in.Interval), made: now}
 	} else {
 		e.unpublish(s.tg.Queue)
 	}

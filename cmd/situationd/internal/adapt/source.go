@@ -26,6 +26,8 @@ type Source struct {
 	qmgr  string
 	owner string // the daemon's token
 	watch atomic.Pointer[func(*situations.Row) bool]
+	// readers is what a peer says of an instance of its own, at a time; nil without peers.
+	readers func(queue, qmgr, qmid string, at time.Time) (int, bool)
 
 	latest atomic.Pointer[Latest]
 
@@ -64,6 +66,33 @@ func NewSource(link *Link, qmgrName, owner string) *Source {
 // manager subscribes to those that are clustered.
 func (s *Source) SetWatch(match func(*situations.Row) bool) { s.watch.Store(&match) }
 
+// SetReaders says who knows the readers of other instances at first hand. To be
+// called before the first sample.
+func (s *Source) SetReaders(know func(queue, qmgr, qmid string, at time.Time) (int, bool)) {
+	s.readers = know
+}
+
+// firstHand are the rows with the readers that peers know of. The table's own
+// are left as they are.
+func (s *Source) firstHand(at time.Time) []situations.Row {
+	if s.readers == nil {
+		return s.table.rows
+	}
+	rows := slices.Clone(s.table.rows)
+	for i := range rows {
+		if len(rows[i].Instances) < 2 {
+			continue
+		}
+		rows[i].Instances = slices.Clone(rows[i].Instances)
+		for j := range rows[i].Instances {
+			if in := &rows[i].Instances[j]; !in.Local {
+				in.Readers, in.ReadersKnown = s.readers(rows[i].Queue, in.QMgr, in.QMID, at)
+			}
+		}
+	}
+	return rows
+}
+
 // Changes makes the Source a situations.Changer.
 func (s *Source) Changes() <-chan struct{} { return s.link.Changes() }
 
@@ -92,7 +121,7 @@ func (s *Source) Sample(ctx context.Context) (*situations.Observation, error) {
 	_, qmid := conn.QMgr()
 	obs := &situations.Observation{
 		QMgr: s.qmgr, QMID: qmid, At: at, Connected: connected,
-		Complete: s.table.full, Repository: s.repos, Rows: s.table.rows,
+		Complete: s.table.full, Repository: s.repos, Rows: s.firstHand(at),
 	}
 	if s.table.started != 0 {
 		obs.Started = time.UnixMilli(s.table.started)

@@ -46,6 +46,7 @@ type App struct {
 	runner   *situations.Runner
 	engine   *actions.Engine
 	notifier *actions.Notifier // nil without Alertmanagers
+	peers    *peers            // nil without peers
 	metrics  http.Handler
 	socket   net.Listener
 	port     net.Listener // nil without http
@@ -255,6 +256,9 @@ func (a *App) Run(ctx context.Context) error {
 		part("http", func(ctx context.Context) error {
 			return httpapi.ServePort(ctx, a.port, a.config.HTTP.WebConfig, a, a.metrics, a.logger.Named("http"))
 		})
+	}
+	if a.peers != nil {
+		part("peers", func(ctx context.Context) error { a.peers.run(ctx); return nil })
 	}
 	if a.notifier != nil {
 		part("alerts", a.notifier.Run)

@@ -36,7 +36,7 @@ func (a *App) Status() httpapi.Status {
 		out.Jobs = append(out.Jobs, jobStatus(&engine.Jobs[i]))
 	}
 	if latest := a.source.Latest(); latest != nil {
-		out.QMID, out.Queues = latest.Observation.QMID, queueStatus(latest, now)
+		out.QMID, out.Queues = latest.Observation.QMID, queueStatus(latest, a.peers, now)
 	}
 	return out
 }
@@ -70,7 +70,7 @@ func jobStatus(j *actions.Job) httpapi.Job {
 
 // queueStatus lists the own queues that are clustered or watched, and every
 // other instance of them that the repository knows.
-func queueStatus(latest *adapt.Latest, now time.Time) []httpapi.Queue {
+func queueStatus(latest *adapt.Latest, others *peers, now time.Time) []httpapi.Queue {
 	age := now.Sub(latest.Observation.At).Seconds()
 	var out []httpapi.Queue
 	for i := range latest.Observation.Rows {
@@ -90,6 +90,10 @@ func queueStatus(latest *adapt.Latest, now time.Time) []httpapi.Queue {
 		for j := range row.Instances {
 			in := &row.Instances[j]
 			if in.Local {
+				continue
+			}
+			if q, ok := others.own(row.Queue, in.QMgr, in.QMID, now); ok {
+				out = append(out, q)
 				continue
 			}
 			put := "DISABLED"

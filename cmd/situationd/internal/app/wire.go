@@ -27,11 +27,20 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 		Dial: a.dialer(data, owner), Retry: a.reconnect, Logger: a.logger.Named("connection"), Up: a.grace.connected,
 	})
 	a.source = adapt.NewSource(a.link, a.qmgr, owner)
+	if len(a.config.Peers) > 0 {
+		a.peers = newPeers(a.config.Peers, a.peersEvery, a.peersFresh, a.logger.Named("peers"))
+		a.source.SetReaders(a.peers.readers)
+	}
 	a.samples = &sampleCounter{Source: a.source, changes: a.source.Changes}
 	v6 := a.config.QueueManager.Hosted.Workload == "v6"
 	ttl := time.Duration(float64(a.config.Limits.LedgerTTL) / a.speed)
+	var others actions.Peers
+	if a.peers != nil {
+		others = a.peers
+	}
 	a.engine, err = actions.New(actions.Options{
 		QMgr:     a.qmgr,
+		Peers:    others,
 		Manager:  adapt.NewManager(a.link),
 		Mover:    adapt.NewMover(a.link, adapt.NewLedger(ttl, a.state)),
 		Programs: actions.NewExec(a.execOptions(data, bin, owner)),

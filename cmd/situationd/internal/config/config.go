@@ -26,6 +26,7 @@ type Config struct {
 	Data          string   // "" if the file leaves it to the environment
 	HTTP          *HTTP    // nil: no port is opened
 	Alertmanagers []string // URLs; every one of them gets every alert
+	Peers         []string // URLs of the other daemons of the cluster
 	Journal       Journal
 	ExecAllow     []string // absolute files or folders
 	MQSCAllow     []string // verbs in capitals

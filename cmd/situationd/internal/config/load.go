@@ -97,6 +97,8 @@ type loader struct {
 	*reader
 	cfg Config
 	dir string
+	// peersNode is where the peers stand.
+	peersNode *yaml.Node
 }
 
 func (l *loader) top(n *yaml.Node) {
@@ -121,6 +123,7 @@ func (l *loader) top(n *yaml.Node) {
 		}},
 		key{"log", l.log},
 	)
+	l.checkPeers()
 	if !named && n.Kind == yaml.MappingNode {
 		l.errorf(n, "missing", "write queue_manager: {name: QM1}", "the file names no queue_manager")
 	}

@@ -15,6 +15,7 @@ type effective struct {
 	Data          string           `yaml:"data,omitempty"`
 	HTTP          *effectiveHTTP   `yaml:"http,omitempty"`
 	Alertmanagers []effectiveURL   `yaml:"alertmanagers"`
+	Peers         []effectiveURL   `yaml:"peers"`
 	Journal       effectiveJournal `yaml:"journal"`
 	Exec          effectiveAllow   `yaml:"exec"`
 	MQSC          effectiveAllow   `yaml:"mqsc"`
@@ -78,6 +79,10 @@ func (c *Config) Print(w io.Writer) error {
 	out.Alertmanagers = []effectiveURL{}
 	for _, address := range c.Alertmanagers {
 		out.Alertmanagers = append(out.Alertmanagers, effectiveURL{address})
+	}
+	out.Peers = []effectiveURL{}
+	for _, address := range c.Peers {
+		out.Peers = append(out.Peers, effectiveURL{address})
 	}
 	if c.QueueManager.Connect == Hosted {
 		h := c.QueueManager.Hosted

@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,13 +53,35 @@ func (l *loader) alertmanagers(n *yaml.Node) {
 	})
 }
 
-// peers are refused rather than ignored: with them the daemon would be expected
-// to ask before it lowers anything.
+// maxPeers bounds who is asked before every lowering.
+const maxPeers = 100
+
+// peers are the other daemons that act on instances of the same queues.
 func (l *loader) peers(n *yaml.Node) {
-	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
-		return
+	l.list(n, "peers", func(item *yaml.Node) {
+		var address string
+		l.mapping(item, "a peer", key{"url", func(v *yaml.Node) { address, _ = l.httpURL(v, "url") }})
+		switch {
+		case address == "":
+			if !l.failed() {
+				l.errorf(item, "missing", `write - url: "http://127.0.0.1:9421"`, "a peer has no url")
+			}
+		case slices.Contains(l.cfg.Peers, address):
+			l.errorf(item, "twice", "", "%s stands here twice", address)
+		case len(l.cfg.Peers) >= maxPeers:
+			l.errorf(item, "too-long", "", "there are more than %d peers", maxPeers)
+		default:
+			l.cfg.Peers = append(l.cfg.Peers, address)
+		}
+	})
+	l.peersNode = n
+}
+
+// checkPeers warns of a daemon that asks others and cannot be asked.
+func (l *loader) checkPeers() {
+	if len(l.cfg.Peers) > 0 && l.cfg.HTTP == nil && !l.failed() {
+		l.warnf(l.peersNode, "peers", `write http: {listen: "127.0.0.1:9420"}`, "this daemon asks its peers, and opens no port where they could ask it")
 	}
-	l.errorf(n, "later", "remove the key; the last-instance guard works without peers", "peers are %v", ErrLater)
 }
 
 func (l *loader) journal(n *yaml.Node) {

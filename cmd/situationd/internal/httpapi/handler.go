@@ -94,8 +94,14 @@ func (a *api) reload(w http.ResponseWriter, r *http.Request) {
 	a.text(w, http.StatusOK, text)
 }
 
-func (a *api) status(w http.ResponseWriter, _ *http.Request) {
-	a.json(w, http.StatusOK, a.daemon.Status().withLists())
+// status gives all, or with ?queue= what concerns one queue, which is what other
+// daemons ask for before they lower.
+func (a *api) status(w http.ResponseWriter, r *http.Request) {
+	status := a.daemon.Status()
+	if queue := r.URL.Query().Get("queue"); queue != "" {
+		status = status.of(queue)
+	}
+	a.json(w, http.StatusOK, status.withLists())
 }
 
 // actionsPage is the answer of /api/v1/actions.

@@ -81,6 +81,25 @@ type Skipped struct {
 	Poison    int `json:"poison"`
 }
 
+// of is the part of the status that concerns one queue.
+func (s Status) of(queue string) Status {
+	s.Intents = only(s.Intents, func(w *Wish) bool { return w.Queue == queue })
+	s.Items = only(s.Items, func(i *Item) bool { return i.Queue == queue })
+	s.Queues = only(s.Queues, func(q *Queue) bool { return q.Queue == queue })
+	s.Jobs = only(s.Jobs, func(j *Job) bool { return j.Queue == queue })
+	return s
+}
+
+func only[T any](list []T, keep func(*T) bool) []T {
+	var out []T
+	for i := range list {
+		if keep(&list[i]) {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}
+
 // withLists makes absent lists empty ones: programs need not tell null from none.
 func (s Status) withLists() Status {
 	if s.Items == nil {
