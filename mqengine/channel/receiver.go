@@ -178,6 +178,7 @@ func (r *Receiver) stop(now time.Time, fx *Effects, ev Stop) {
 	f.Kind = FrameClose
 	fx.Frames = append(fx.Frames, &f)
 	fx.Close = true
+	fx.log("AMQ9001I", fmt.Sprintf("Channel '%s' from '%s' ended normally: %s.", r.p.Name, r.stats.Partner, f.Reason))
 	r.end(fx)
 }
 
@@ -229,6 +230,7 @@ func (r *Receiver) frame(now time.Time, fx *Effects, f *Frame) {
 	case FrameHeartbeatAck:
 	case FrameClose:
 		fx.Close = true
+		fx.log("AMQ9001I", fmt.Sprintf("Channel '%s' from '%s' ended normally.", r.p.Name, r.stats.Partner))
 		r.end(fx)
 	default:
 		r.refuse(fx, fmt.Sprintf("frame of kind %d", f.Kind))

@@ -396,6 +396,7 @@ func (s *Sender) renewed(now time.Time, fx *Effects) {
 func (s *Sender) finish(now time.Time, fx *Effects, to mqi.ChannelStatus, reason string) {
 	if s.accepted {
 		s.send(now, fx, &Frame{Kind: FrameClose, Reason: reason})
+		fx.log("AMQ9001I", fmt.Sprintf("Channel '%s' ended normally: %s.", s.p.Name, reason))
 	}
 	fx.Close = true
 	s.linked, s.accepted, s.holdUntil, s.retryAt = false, false, time.Time{}, time.Time{}
