@@ -29,6 +29,8 @@ type layout struct {
 	name     string
 	full     []int // members, from 0
 	channels string
+	// cross: every member has a queue of its own, to which the others put.
+	cross bool
 }
 
 // layouts: the putter's queue manager knows the others first hand, shares that
@@ -56,7 +58,9 @@ func newTrioOf(t *testing.T, queue string, l layout) *trio {
 		c.qm[i] = proctest.NewQMgr(t, &program, data, name, c.commands(i, queue, l), c.front[i])
 		c.qm[i].Start(t)
 	}
-	c.waitKnown(t)
+	if !l.cross {
+		c.waitKnown(t)
+	}
 	return c
 }
 
@@ -74,6 +78,9 @@ func (c *trio) commands(i int, queue string, l layout) string {
 			text += channel(full, "CLUSSDR")
 			break // to the first other one; the rest it learns
 		}
+	}
+	if l.cross {
+		return text + fmt.Sprintf("DEFINE QLOCAL(%s) CLUSTER(C1) DEFBIND(NOTFIXED) DEFPSIST(YES) MAXDEPTH(999999999)\n", crossQ(i))
 	}
 	if i == 0 {
 		return text
@@ -185,21 +192,27 @@ func (c *trio) drained(queue string) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	defer cancel()
 	for i, name := range []string{xmitQ, queue, queue} {
-		conn, err := c.qm[i].Dial(ctx, "watcher")
-		if err != nil {
-			return false, err
-		}
-		for _, key := range []string{"CURDEPTH", "UNCOM"} {
-			v, err := proctest.Show(ctx, conn, "DISPLAY QSTATUS("+name+") CURDEPTH UNCOM", key)
-			if err != nil || v != "0" && v != "NO" {
-				return false, errors.Join(err, conn.Disconnect(ctx), fmt.Errorf("%s of %s on %s is %s", key, name, c.qm[i].Name, v))
-			}
-		}
-		if err := conn.Disconnect(ctx); err != nil {
+		if err := empty(ctx, c.qm[i], name); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// empty tells of a queue that is not, or has uncommitted messages.
+func empty(ctx context.Context, m *proctest.QMgr, name string) (err error) {
+	conn, err := m.Dial(ctx, "watcher")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Disconnect(ctx)) }()
+	for _, key := range []string{"CURDEPTH", "UNCOM"} {
+		v, err := proctest.Show(ctx, conn, "DISPLAY QSTATUS("+name+") CURDEPTH UNCOM", key)
+		if err != nil || v != "0" && v != "NO" {
+			return errors.Join(err, fmt.Errorf("%s of %s on %s is %s", key, name, m.Name, v))
+		}
+	}
+	return nil
 }
 
 func TestKill_ChannelDeliversExactlyOnce(t *testing.T) {
