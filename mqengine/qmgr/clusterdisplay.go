@@ -43,10 +43,7 @@ func displayRows(cmd *mqsc.Command, view object.View, id string, rows []row, non
 	for i := range rows {
 		r.add(wanted, func(a *object.Attr) (mqsc.Field, bool) { return rows[i].field(a), a.Keyword != rows[i].hidden })
 	}
-	if len(r.out.Responses) == 0 {
-		return none
-	}
-	return r.out
+	return r.or(none)
 }
 
 // wants reports whether a filter keyword of a DISPLAY, if there is one, lets a value pass.

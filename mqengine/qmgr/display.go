@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -31,16 +32,21 @@ func (m *Machine) display(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Re
 	return failed("AMQ8404E")
 }
 
+// maxReport is the longest answer of one DISPLAY in bytes: well below what a frame to
+// an application holds. MQ answers each object by itself and knows no such limit.
+const maxReport = 64 << 20
+
 // report gathers the records of one DISPLAY.
 type report struct {
 	cmd  *mqsc.Command
 	id   string
 	out  mqsc.Result
 	seen map[object.Kind][]*object.Attr
+	room int // bytes that the answer may still grow
 }
 
 func newReport(cmd *mqsc.Command, id string) *report {
-	return &report{cmd: cmd, id: id, seen: map[object.Kind][]*object.Attr{}}
+	return &report{cmd: cmd, id: id, seen: map[object.Kind][]*object.Attr{}, room: maxReport}
 }
 
 // add appends a record of fields that value gives, if it passes the filter of
@@ -59,7 +65,25 @@ func (r *report) add(wanted []*object.Attr, value func(a *object.Attr) (mqsc.Fie
 		fields = append(fields, f)
 	}
 	if passed {
-		r.out.Responses = append(r.out.Responses, mqsc.Response{ID: r.id, Text: mqsc.Reply(r.id).Text, Fields: fields})
+		r.append(mqsc.Response{ID: r.id, Text: mqsc.Reply(r.id).Text, Fields: fields})
+	}
+}
+
+// append adds a record while there is room.
+func (r *report) append(records ...mqsc.Response) {
+	for _, rec := range records {
+		r.room -= len(rec.ID) + len(rec.Text)
+		for _, f := range rec.Fields {
+			r.room -= len(f.Key) + 4
+			for _, v := range f.Values {
+				r.room -= len(v) + 4
+			}
+		}
+		if r.room < 0 {
+			r.out.Responses = nil
+			return
+		}
+		r.out.Responses = append(r.out.Responses, rec)
 	}
 }
 
@@ -82,9 +106,15 @@ func (r *report) object(o *object.Object, live func(keyword string) (string, boo
 }
 
 // result is the answer: all records, or that there is nothing.
-func (r *report) result() mqsc.Result {
-	if len(r.out.Responses) == 0 {
-		return notFound(r.cmd.Name)
+func (r *report) result() mqsc.Result { return r.or(notFound(r.cmd.Name)) }
+
+// or is result with another answer for nothing.
+func (r *report) or(none mqsc.Result) mqsc.Result {
+	switch {
+	case r.room < 0:
+		return failed("AMQ8404E", fmt.Sprintf("The answer is longer than %d MiB: give a narrower name, a list of attributes, or WHERE.", maxReport>>20))
+	case len(r.out.Responses) == 0:
+		return none
 	}
 	return r.out
 }
@@ -111,7 +141,7 @@ func (m *Machine) displayQueues(now time.Time, fx *Effects, cmd *mqsc.Command) m
 		}
 	}
 	if _, all := cmd.Param("CLUSINFO"); all || typ == "QCLUSTER" {
-		r.out.Responses = append(r.out.Responses, m.clusterInstances(now, fx, cmd)...)
+		r.append(m.clusterInstances(now, fx, cmd)...)
 	}
 	return r.result()
 }
