@@ -82,7 +82,8 @@ func (s *sim) drawQueues() {
 // definitions are the commands that make a queue manager what it is.
 func (s *sim) definitions(n *node) []string {
 	var commands, repos []string
-	attrs := fmt.Sprintf("BATCHSZ(%d) SHORTTMR(%d) SHORTRTY(100000) HBINT(%d) DISCINT(%d)", s.cfg.batchSize, s.cfg.retry, s.cfg.heartbeat, s.cfg.idle)
+	attrs := fmt.Sprintf("BATCHSZ(%d) SHORTTMR(%d) SHORTRTY(100000) HBINT(%d) DISCINT(%d) NPMSPEED(%s) BATCHINT(%d)",
+		s.cfg.batchSize, s.cfg.retry, s.cfg.heartbeat, s.cfg.idle, s.cfg.npmSpeed, s.cfg.batchInt)
 	for _, c := range s.clusters {
 		if !slices.Contains(c.members, n) {
 			continue
@@ -94,7 +95,8 @@ func (s *sim) definitions(n *node) []string {
 		} else {
 			to = []*node{pick(s.rng, c.fulls...)}
 		}
-		commands = append(commands, fmt.Sprintf("DEFINE CHANNEL(%s) CHLTYPE(CLUSRCVR) CONNAME('%s') CLUSTER(%s) %s", c.channel(n), conname(n.addr), c.name, attrs))
+		commands = append(commands, fmt.Sprintf("DEFINE CHANNEL(%s) CHLTYPE(CLUSRCVR) CONNAME('%s') CLUSTER(%s) MRRTY(%d) MRTMR(300) %s",
+			c.channel(n), conname(n.addr), c.name, s.cfg.mrRty, attrs))
 		for _, o := range to {
 			commands = append(commands, fmt.Sprintf("DEFINE CHANNEL(%s) CHLTYPE(CLUSSDR) CONNAME('%s') CLUSTER(%s) %s", c.channel(o), conname(o.addr), c.name, attrs))
 		}

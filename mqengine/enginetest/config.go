@@ -41,6 +41,9 @@ type shape struct {
 	retry     int // SHORTTMR in seconds
 	heartbeat int // HBINT in seconds
 	idle      int // DISCINT in seconds
+	npmSpeed  string
+	batchInt  int // milliseconds
+	mrRty     int // each try after 300 ms
 }
 
 // disks is how fast disks are, and when they have no room.
@@ -133,7 +136,7 @@ func drawShape(r *rand.Rand) shape {
 		members: 3, fulls: pick(r, 2, 2, 2, 1, 3), overlap: r.IntN(3) == 0, queues: pick(r, 1, 2, 4), hosts: pick(r, 2, 2, 3, 5),
 		modern: r.IntN(4) != 0, defBind: pick(r, "NOTFIXED", "NOTFIXED", "OPEN", "GROUP"), maxDepth: pick(r, 5000, 5000, 20),
 		useDLQ: r.IntN(2) == 0, batchSize: pick(r, 1, 3, 10, 50), retry: pick(r, 1, 2, 10), heartbeat: pick(r, 1, 5, 30),
-		idle: pick(r, 5, 6000),
+		idle: pick(r, 5, 6000), npmSpeed: pick(r, "FAST", "FAST", "NORMAL"), batchInt: pick(r, 0, 0, 50), mrRty: pick(r, 0, 2, 10),
 	}
 	switch r.IntN(6) {
 	case 0, 1:

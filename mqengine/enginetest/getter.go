@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"encoding/binary"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,6 +59,24 @@ func (g *getter) get(a *app, left int) {
 // deadHeader is the length of the MQDLH in front of a dead letter.
 const deadHeader = 172
 
+// undeliverable are the reasons for which something may be on a dead-letter queue in a run.
+var undeliverable = []mqi.Reason{
+	mqi.MQRC_PUT_INHIBITED, mqi.MQRC_CLUSTER_PUT_INHIBITED, mqi.MQRC_Q_FULL, mqi.MQRC_Q_SPACE_NOT_AVAILABLE, mqi.MQRC_UNKNOWN_OBJECT_NAME,
+	mqi.MQRC_NO_DESTINATIONS_AVAILABLE, mqi.MQRC_CLUSTER_RESOLUTION_ERROR, mqi.MQFB_BIND_OPEN_CLUSRCVR_DEL,
+}
+
+// checkDeadLetter: it says where the message should have gone, and a reason that occurs.
+func (a *app) checkDeadLetter(body []byte) {
+	m := a.s.ledger.messages[string(body[deadHeader:])]
+	if m == nil {
+		return // handed tells
+	}
+	why, queue := mqi.Reason(binary.LittleEndian.Uint32(body[8:])), strings.TrimSpace(string(body[12:60]))
+	if queue != m.queue || !slices.Contains(undeliverable, why) {
+		a.s.fail("%s at %s got the dead letter %s, which says %v for %s and was put to %s", a.name, a.n.name, m.text, why, queue, m.queue)
+	}
+}
+
 func (g *getter) got(a *app, left int, ans answer) {
 	if ans.CompCode == mqi.MQCC_FAILED {
 		switch ans.Reason {
@@ -73,6 +93,7 @@ func (g *getter) got(a *app, left int, ans answer) {
 	a.s.printf("%s at %s got %s, syncpoint %v", a.name, a.n.name, ans.body, left > 0)
 	dead := strings.HasPrefix(g.queue, "SYSTEM.DEAD")
 	if dead {
+		a.checkDeadLetter(ans.body)
 		ans.body = ans.body[deadHeader:]
 	}
 	m := a.s.ledger.handed(a, g.queue, ans, dead)

@@ -24,6 +24,8 @@ type network struct {
 	doubt map[string]*doubt
 	// longest is the longest that something was on its way.
 	longest time.Duration
+	// What was sent: messages in batches, and bytes of frames.
+	messages, bytes int
 }
 
 type endKey struct {
@@ -120,6 +122,8 @@ func (w *network) send(n *node, f outFrame) {
 	if e == nil || e.l.broken {
 		return
 	}
+	w.messages += len(f.frame.Messages)
+	w.bytes += len(f.data)
 	w.watchSent(e, f.frame)
 	to := e.other()
 	w.arrive(to, arrival{data: f.data})
