@@ -60,6 +60,7 @@ type Sender struct {
 	linked   bool // a link exists or is being made
 	accepted bool
 	rejected bool // the other end closed with a fault, which will not be over in a moment
+	mismatch bool // the other end has other numbers: that it is there is no reason to try at once
 	wrote    bool // the record must be written at the end of this Step
 	addr     int  // which address is tried
 	retries  int
@@ -150,7 +151,7 @@ func (s *Sender) Step(now time.Time, ev Event, fx *Effects) {
 	case Wake:
 		s.wake(now, fx)
 	case Kick:
-		if s.status == mqi.MQCHS_RETRYING && !s.linked {
+		if s.status == mqi.MQCHS_RETRYING && !s.linked && !s.mismatch {
 			s.dial(now, fx)
 		}
 	case LinkUp:
@@ -321,7 +322,8 @@ func (s *Sender) failWith(now time.Time, fx *Effects, id, reason string) {
 		return
 	}
 	s.addr = 0
-	fx.Failed = fx.Failed || s.status != mqi.MQCHS_RETRYING
+	// An attempt of a channel that failed before is no new failure.
+	fx.Failed = fx.Failed || wasUp || s.retries == 0 && s.soon == 0
 	fx.log(cmp.Or(id, "AMQ9999E"), fmt.Sprintf("Channel '%s' ended abnormally: %s.", s.p.Name, reason))
 	if wasUp {
 		s.retries, s.soon = 0, 0

@@ -45,7 +45,7 @@ func (s *Sender) accept(now time.Time, fx *Effects, f *Frame) {
 		s.drop(now, fx, fmt.Sprintf("the other end speaks version %d", f.Version))
 		return
 	}
-	if !s.agree(now, fx, f) {
+	if s.mismatch = !s.agree(now, fx, f); s.mismatch {
 		return
 	}
 	s.settle(fx, f.Seq)

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"slices"
 	"time"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -54,6 +55,13 @@ func (m *Machine) reallocateSome(now time.Time, fx *Effects) {
 			}
 		}
 	}
+}
+
+// interruptReroute ends the reallocation of what waits for a channel: STOP
+// CHANNEL with MODE(FORCE) or MODE(TERMINATE). What has another way by then keeps it.
+func (m *Machine) interruptReroute(b *backlog) {
+	ch := &m.cluster.channels
+	ch.reroute = slices.DeleteFunc(ch.reroute, func(x *backlog) bool { return x == b })
 }
 
 // inTrouble reports whether a cluster sender cannot deliver now, or is gone.

@@ -285,6 +285,9 @@ func (m *Machine) runSender(now time.Time, fx *Effects, s *sender, ev channel.Ev
 	before := s.machine.Status()
 	s.machine.Step(now, ev, &s.fx)
 	m.afterSender(now, fx, s, before)
+	if stop, ok := ev.(channel.Stop); ok && stop.Force {
+		m.interruptReroute(s.backlog)
+	}
 	if s.stuck {
 		s.stuck = false
 		m.runSender(now, fx, s, channel.Stop{})

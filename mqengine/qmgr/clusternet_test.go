@@ -463,3 +463,12 @@ func (n *netNode) joins(to *netNode, full bool) {
 		fmt.Sprintf("DEFINE CHANNEL(TO.%s) CHLTYPE(CLUSRCVR) CONNAME('%s') CLUSTER(C1)", n.name, conname(n.addr)),
 		fmt.Sprintf("DEFINE CHANNEL(TO.%s) CHLTYPE(CLUSSDR) CONNAME('%s') CLUSTER(C1)", to.name, conname(to.addr)))
 }
+
+func parsed(t testing.TB, text string) *mqsc.Command {
+	t.Helper()
+	cmd, err := mqsc.Parse(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return cmd
+}

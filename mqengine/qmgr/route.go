@@ -93,7 +93,10 @@ func (m *Machine) route(now time.Time, fx *Effects, rq routeRequest) routeResult
 	}
 	known := m.ask(now, fx, rq.Name)
 	cands, local := m.candidates(now, rq, own)
-	if len(cands) == 0 {
+	switch {
+	case len(cands) == 0 && own != nil:
+		return m.routeOwn(own) // an alias without its base
+	case len(cands) == 0:
 		return m.routeUnknown(now, rq, known)
 	}
 	return m.routeChosen(rq, own, cands, local)
@@ -136,12 +139,18 @@ func (m *Machine) routeOwn(q *queue) routeResult {
 	}
 }
 
+// baseless reports whether a queue is an alias whose base is not there. What
+// arrives for it goes to another instance.
+func (m *Machine) baseless(q *queue) bool {
+	return q.def.Kind() == object.QAlias && m.catalog.queues[q.attr.target] == nil
+}
+
 // candidates gathers the instances of a queue with the routes to them; local
 // is the index of our own, -1 if there is none. The slice is good until the next call.
 func (m *Machine) candidates(now time.Time, rq routeRequest, own *queue) (cands []workload.Candidate, local int) {
 	c := &m.cluster
 	cands, local = c.cands[:0], -1
-	if own != nil {
+	if own != nil && !(rq.FromCluster && m.baseless(own)) {
 		local = 0
 		cands = append(cands, m.localCandidate(now, own))
 	}

@@ -1,0 +1,152 @@
+package qmgr
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/situationd/situationd/mqengine/mqi"
+)
+
+// What a member that was restored from a backup publishes is taken, although
+// its full repositories have seen later numbers; and what it does not have any
+// more is withdrawn when it refreshes.
+func TestRestoredMember_IsNotIgnored(t *testing.T) {
+	w, qm1, qm2, qm3 := articleNet(t)
+	saved := diskState{maps.Clone(qm3.disk.records), maps.Clone(qm3.disk.messages), maps.Clone(qm3.disk.bodies)}
+	w.pass(time.Hour)
+	qm3.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)", "DEFINE QLOCAL(LATER) CLUSTER(C1)")
+	w.pass(time.Minute)
+	qm3.crash()
+	qm3.disk = saved
+	qm3.start()
+	// As in MQ the channels' numbers do not match; a person sets them.
+	w.pass(time.Minute)
+	for _, n := range []*netNode{qm1, qm2} {
+		qm3.ok("STOP CHANNEL(TO."+n.name+") MODE(FORCE)", "RESET CHANNEL(TO."+n.name+")", "START CHANNEL(TO."+n.name+")")
+		n.ok("STOP CHANNEL(TO.QM3) MODE(FORCE)", "RESET CHANNEL(TO.QM3)", "START CHANNEL(TO.QM3)")
+	}
+	w.pass(time.Minute)
+	qm3.ok("ALTER QLOCAL(DCQ1) CLWLPRTY(5)")
+	w.pass(time.Minute)
+	for _, n := range []*netNode{qm1, qm2, qm3} {
+		if got := n.show("DISPLAY QCLUSTER(DCQ1) PUT CLWLPRTY WHERE(CLUSQMGR EQ QM3)", "PUT", "CLWLPRTY"); got != "ENABLED 5" {
+			t.Errorf("%s sees %q", n.name, got)
+		}
+	}
+	qm3.ok("REFRESH CLUSTER(C1)")
+	w.pass(time.Minute)
+	for _, n := range []*netNode{qm1, qm2} {
+		if got := n.show("DISPLAY QCLUSTER(*) CLUSQMGR", "QUEUE", "CLUSQMGR"); got != "DCQ1 QM2\nDCQ1 QM3" {
+			t.Errorf("after REFRESH %s sees %q", n.name, got)
+		}
+	}
+}
+
+// REFRESH CLUSTER loses nothing that waits for a channel, bound or not,
+// committed or not.
+func TestRefreshKeepsWhatWaits(t *testing.T) {
+	for _, repos := range []string{"NO", "YES"} {
+		w, qm1, qm2, qm3 := articleNet(t)
+		qm4 := w.add("QM4")
+		qm4.joins(qm1, false)
+		w.pass(time.Second)
+		bound, fixed := qm4.openAt("DCQ1", "QM3", mqi.MQOO_OUTPUT), qm4.opens("DCQ1")
+		qm2.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
+		w.settle()
+		qm4.ok("STOP CHANNEL(TO.QM3)")
+		qm4.puts(bound, "bound", 3)
+		qm4.puts(fixed, "free", 3)
+		qm4.lastBody++
+		qm4.bodies[qm4.lastBody] = []byte("unit")
+		if r := qm4.call(PutReq{Handle: bound, MD: mqi.NewMD(), PMO: mqi.PMO{Options: mqi.MQPMO_SYNCPOINT}, Body: BodyRef{ID: qm4.lastBody, Len: 4}}); r.Reason != mqi.MQRC_NONE {
+			t.Fatal(r.Reason)
+		}
+		qm4.ok("REFRESH CLUSTER(C1) REPOS(" + repos + ")")
+		w.pass(time.Second)
+		if r := qm4.call(CommitReq{}); r.Reason != mqi.MQRC_NONE {
+			t.Fatal(r.Reason)
+		}
+		qm4.ok("START CHANNEL(TO.QM3)")
+		w.pass(time.Minute)
+		got := qm3.texts("DCQ1")
+		slices.Sort(got)
+		if want := []string{"bound0", "bound1", "bound2", "free0", "free1", "free2", "unit"}; !slices.Equal(got, want) {
+			t.Errorf("REPOS(%s): QM3 has %v; waiting %v %q", repos, got, qm4.texts(sharedTransmitQ), qm4.log)
+		}
+	}
+}
+
+// A full repository that is the only one gets everything back from the members.
+func TestRefreshOfTheOnlyFullRepository(t *testing.T) {
+	w := newClusterNet(t)
+	fr, a, b := w.add("FR"), w.add("A"), w.add("B")
+	fr.joins(a, true)
+	for _, n := range []*netNode{a, b} {
+		n.joins(fr, false)
+		n.ok("DEFINE QLOCAL(Q) CLUSTER(C1) DEFBIND(NOTFIXED)")
+	}
+	w.pass(time.Minute)
+	h := fr.opens("Q")
+	fr.ok("REFRESH CLUSTER(C1)")
+	w.pass(time.Second)
+	if got := fr.show("DISPLAY QCLUSTER(Q)", "CLUSQMGR"); got != "A\nB" {
+		t.Errorf("after REFRESH it sees %q", got)
+	}
+	fr.puts(h, "m", 4)
+	b.ok("ALTER QLOCAL(Q) PUT(DISABLED)")
+	w.pass(time.Second)
+	if got := a.show("DISPLAY QCLUSTER(Q) WHERE(PUT EQ DISABLED)", "CLUSQMGR"); got != "B" {
+		t.Errorf("a subscription is lost: A sees %q disabled", got)
+	}
+	if got := depths("Q", a, b); got != "2 2" {
+		t.Errorf("the members got %s of 4", got)
+	}
+}
+
+// RESET CLUSTER with QUEUES(NO) leaves the queues in every repository until
+// their time is over, and nothing is put to them; with QUEUES(YES) they go.
+// Neither is a queue manager that has been silent for more than 30 days out of reach.
+func TestResetClusterKeepsOrRemovesQueues(t *testing.T) {
+	for queues, want := range map[string]string{"NO": "QM2\nQM3", "YES": "QM2"} {
+		w, qm1, qm2, qm3 := articleNet(t)
+		qm4 := w.add("QM4")
+		qm4.joins(qm2, false)
+		w.pass(time.Second)
+		h := qm4.opens("DCQ1")
+		qm1.ok("RESET CLUSTER(C1) ACTION(FORCEREMOVE) QMNAME(QM3) QUEUES(" + queues + ")")
+		w.pass(time.Second)
+		for _, n := range []*netNode{qm1, qm2, qm4} {
+			if got := n.show("DISPLAY QCLUSTER(DCQ1)", "CLUSQMGR"); got != want {
+				t.Errorf("QUEUES(%s): %s sees %q", queues, n.name, got)
+			}
+			if got := n.show("DISPLAY CLUSQMGR(QM3)", "CLUSQMGR"); got != "" {
+				t.Errorf("QUEUES(%s): %s still knows %q", queues, n.name, got)
+			}
+		}
+		qm4.puts(h, "m", 4)
+		w.pass(time.Second)
+		if got := depths("DCQ1", qm2, qm3); got != "4 0" {
+			t.Errorf("QUEUES(%s): %s of 4", queues, got)
+		}
+		qm3.ok("REFRESH CLUSTER(C1)")
+		w.pass(time.Second)
+		qm4.puts(h, "m", 4)
+		w.pass(time.Second)
+		if got := depths("DCQ1", qm2, qm3); got != "6 2" {
+			t.Errorf("QUEUES(%s), after REFRESH at QM3: %s of 8", queues, got)
+		}
+	}
+	w, qm1, _, qm3 := articleNet(t)
+	qm3.crash()
+	w.pass(40 * 24 * time.Hour)
+	qm1.ok("RESET CLUSTER(C1) ACTION(FORCEREMOVE) QMNAME(QM3) QUEUES(YES)")
+	if ids := qm1.m.cluster.repo.QMIDs("C1", "QM3"); len(ids) != 0 {
+		t.Errorf("after 40 days without a sign of life it is still %v", ids)
+	}
+	if res := qm1.mqsc("RESET CLUSTER(C1) ACTION(FORCEREMOVE) QMNAME(QM3)"); !res.Failed || !strings.HasPrefix(res.Responses[0].ID, "AMQ") {
+		t.Errorf("once more: %v", res)
+	}
+}
