@@ -192,7 +192,7 @@ func TestPortuguese_InDoubtStays(t *testing.T) {
 	w.settle()
 	qm1.puts(h, "before", 1)
 	w.settle()
-	qm3.up = false // what is sent now is not confirmed
+	qm3.up = false          // what is sent now is not confirmed
 	qm1.puts(h, "doubt", 4) // a batch each, and as many as may be on their way
 	qm2.ok("ALTER QLOCAL(DCQ1) PUT(ENABLED)")
 	qm3.up = true
