@@ -158,17 +158,22 @@ func statusGroup(x *Candidate) int64 {
 // keepMax drops whoever has less than the highest value. With exempt, queue
 // manager aliases neither count nor are dropped: they have no queue attributes.
 func (c *choice) keepMax(step StepName, value func(*Candidate) int64, exempt bool) {
-	best, seen := int64(0), false
+	best, worst, seen := int64(0), int64(0), false
 	for i := range c.cands {
 		if !c.in(i) || exempt && c.cands[i].Alias {
 			continue
 		}
-		if v := value(&c.cands[i]); !seen || v > best {
-			best, seen = v, true
+		v := value(&c.cands[i])
+		if !seen {
+			best, worst, seen = v, v, true
 		}
+		best, worst = max(best, v), min(worst, v)
 	}
 	before := c.snapshot()
 	for i := range c.cands {
+		if best == worst {
+			break // as mostly
+		}
 		if c.in(i) && !(exempt && c.cands[i].Alias) && value(&c.cands[i]) < best {
 			c.drop(i)
 		}
@@ -214,13 +219,18 @@ func (c *choice) local() int {
 
 // notSuspended prefers resumed queue managers; suspended ones are used when nothing else is left.
 func (c *choice) notSuspended() {
-	active := false
+	active, suspended := false, false
 	for i := range c.cands {
-		active = active || c.in(i) && !c.cands[i].Suspended
+		if c.in(i) {
+			active, suspended = active || !c.cands[i].Suspended, suspended || c.cands[i].Suspended
+		}
 	}
 	before := c.snapshot()
 	for i := range c.cands {
-		if active && c.in(i) && c.cands[i].Suspended {
+		if !active || !suspended {
+			break
+		}
+		if c.in(i) && c.cands[i].Suspended {
 			c.drop(i)
 		}
 	}
@@ -230,8 +240,12 @@ func (c *choice) notSuspended() {
 // netPriority keeps, per queue manager, its channels with the highest NETPRTY.
 func (c *choice) netPriority() {
 	before := c.snapshot()
+	low, high := c.netPriorities()
 	for i := range c.cands {
-		if !c.in(i) {
+		if low == high {
+			break // as nearly always: there is nothing to compare
+		}
+		if !c.in(i) || c.cands[i].NetPrty == high {
 			continue
 		}
 		for j := range c.cands {
@@ -242,6 +256,22 @@ func (c *choice) netPriority() {
 		}
 	}
 	c.note(StepNetPriority, before, func(x *Candidate) int64 { return int64(x.NetPrty) })
+}
+
+// netPriorities are the lowest and the highest NETPRTY of those who are in.
+func (c *choice) netPriorities() (low, high int) {
+	first := true
+	for i := range c.cands {
+		if !c.in(i) {
+			continue
+		}
+		n := c.cands[i].NetPrty
+		if first {
+			low, high, first = n, n, false
+		}
+		low, high = min(low, n), max(high, n)
+	}
+	return low, high
 }
 
 // mostRecentlyUsed keeps CLWLMRUC destinations, those with the highest sequence numbers.
