@@ -80,6 +80,7 @@ type Engine struct {
 	raised   map[Target]time.Time
 	unsaved  map[Target]bool     // raised entries to store
 	finished []string            // intents to take out of the outbox
+	ends     map[string]Result   // of attempts that the journal knows to have ended, from the start
 	asked    []situations.Intent // a person's, to store
 	changed  map[*entry]bool     // progress to store that no worker stores
 	view     view
@@ -195,6 +196,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.view.graceFrom = now
 	}
 	e.mu.Unlock()
+	e.readEnds()
 	if !e.opt.Manual {
 		e.resume()
 	}

@@ -36,6 +36,9 @@ func (e *Engine) resume() {
 	e.mu.Unlock()
 	slices.SortFunc(open, func(a, b *step) int { return cmp.Compare(a.en.seq, b.en.seq) })
 	for _, s := range open {
+		if e.closed(s) {
+			continue
+		}
 		flight := s.en.p.Flight
 		reason := "the daemon ended while messages were moved"
 		if !flight.Moving {
@@ -49,6 +52,22 @@ func (e *Engine) resume() {
 		}
 		e.doubt(s, reason)
 	}
+}
+
+// closed takes over how an attempt ended that the journal knows of.
+func (e *Engine) closed(s *step) bool {
+	result := e.endOf(s)
+	if result == "" {
+		return false
+	}
+	e.mu.Lock()
+	s.en.p.Flight = nil
+	if result == resultDone && !s.again {
+		e.advance(s.en)
+	}
+	e.mu.Unlock()
+	e.save(s.en)
+	return true
 }
 
 // flown makes the step of a flight again. The lock is held.
@@ -84,8 +103,20 @@ func (e *Engine) nextFlight(tg *target, en *entry, now time.Time) *step {
 	s := e.flown(en)
 	s.row = f.Row
 	s.kind = stepDoubt
-	if made {
-		s.kind = stepAdopt
+	switch e.endOf(s) {
+	case resultDone:
+		s.kind, s.told = stepAdopt, true
+		if !made { // somebody changed it since, and it is his
+			s.d.Changes, s.kind = nil, stepClosed
+		}
+	case resultFailed, resultInDoubt:
+		if s.kind, s.told = stepClosed, true; made {
+			s.kind = stepAdopt
+		}
+	default:
+		if made {
+			s.kind = stepAdopt
+		}
 	}
 	return s
 }
@@ -96,7 +127,9 @@ func (e *Engine) adopt(s *step) {
 	if guard {
 		s.kind = stepPutBack
 	}
-	e.journal(s, resultDone, "found after a restart")
+	if !s.told || e.endOf(s) != resultDone {
+		e.journal(s, resultDone, "found after a restart")
+	}
 	e.mu.Lock()
 	e.altered(s, time.Now())
 	if guard {

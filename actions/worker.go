@@ -21,6 +21,7 @@ const (
 	stepPutBack // the last-instance guard takes a lowering of ours back
 	stepAdopt   // a change begun before a restart was made
 	stepDoubt   // a change begun before a restart was not made
+	stepClosed  // an attempt whose end the journal tells, and the state did not
 )
 
 // step is one piece of work of a worker, decided under the lock.
@@ -32,6 +33,7 @@ type step struct {
 	again  bool // a redistribute that was done once watches on
 	d      decision
 	row    situations.Row
+	told   bool      // the journal knows how it ended
 	over   string    // why the intent is superseded
 	budget time.Time // when the budget was taken for it, zero if it was not
 	at     time.Time
@@ -160,6 +162,8 @@ func (e *Engine) perform(s *step) {
 		e.putBack(s)
 	case stepAdopt:
 		e.adopt(s)
+	case stepClosed:
+		e.closed(s)
 	case stepDoubt:
 		e.doubt(s, "the daemon ended before the change was made")
 	case stepAct:
