@@ -174,7 +174,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	for _, a := range object.Attrs(object.QMgr) {
-		if !grouped["QMGR "+a.Keyword] && a.Keyword != "SCMDSERV" {
+		if !grouped["QMGR "+a.Keyword] {
 			t.Errorf("DISPLAY QMGR: %s is in no group", a.Keyword)
 		}
 	}
@@ -190,5 +190,19 @@ func TestGroups(t *testing.T) {
 		"MONACLS PERFMEV QMID REMOTEEV REPOS REPOSNL SSLEV STATACLS STRSTPEV"
 	if got := strings.Join(shown, " "); got != want {
 		t.Errorf("shown are %s", got)
+	}
+}
+
+// What there is no command for is in no form.
+func TestAbsentIsNotThere(t *testing.T) {
+	for _, f := range forms {
+		if why := absent(f.verb, f.noun); why != "" {
+			t.Errorf("%s %s is both there and absent: %s", f.verb, f.noun, why)
+		}
+	}
+	for typ := range absentChannels {
+		if object.ParseKind(typ) != object.KindNone {
+			t.Errorf("channels of type %s are there", typ)
+		}
 	}
 }
