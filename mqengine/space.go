@@ -19,9 +19,10 @@ const (
 // spaceGauge carries word of the disk between those who write and those who look.
 type spaceGauge struct {
 	low     atomic.Bool   // the reserve is reached
+	room    atomic.Int64  // bytes until it is; 0: not known
 	look    chan struct{} // one token: much was written
 	written int           // since the last token; the committer's own
-	told    bool          // what the machine knows; the actor's own
+	told    qmgr.Space    // what the machine knows; the actor's own
 	unsure  bool          // the last look got no answer; the watcher's own
 }
 
@@ -42,9 +43,9 @@ func (g *spaceGauge) wrote(bytes int) {
 // tell lets the machine know before it takes further events. What waits in the
 // mailbox may be more than the reserve, so word must not queue up behind it.
 func (g *spaceGauge) tell(now time.Time, m *qmgr.Machine, fx *qmgr.Effects) {
-	if low := g.low.Load(); low != g.told {
-		g.told = low
-		m.Step(now, qmgr.Space{Low: low}, fx)
+	if is := (qmgr.Space{Low: g.low.Load(), Room: g.room.Load()}); is != g.told {
+		g.told = is
+		m.Step(now, is, fx)
 	}
 }
 
@@ -61,6 +62,7 @@ func (q *QueueManager) watchStore() {
 	}
 	tick := time.NewTicker(spaceEvery)
 	defer tick.Stop()
+	q.lookAtDisk()
 	for {
 		select {
 		case <-q.ending:
@@ -87,6 +89,9 @@ func (q *QueueManager) lookAtDisk() {
 	}
 	if q.actor.space.unsure = unsure; unsure {
 		return
+	}
+	if s, ok := q.store.(interface{ Room() int64 }); ok {
+		q.actor.space.room.Store(s.Room())
 	}
 	if low != q.actor.space.low.Swap(low) {
 		q.sayLow(low, err)

@@ -70,6 +70,39 @@ func TestQueueManager_DiskFillsUpFast_PutsAreRefusedWithinTheReserve(t *testing.
 	})
 }
 
+// Room is what is left of it, as a look at the disk would tell.
+func (f *filling) Room() int64 { return f.most.Load() - f.written.Load() }
+
+// A unit of work that the disk would not hold is refused while it is put: the
+// commit of what was taken works.
+func TestQueueManager_UnitLargerThanTheDisk_PutsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := &filling{Memory: foundMemory(t)}
+	s.most.Store(20 << 20)
+	q, err := Start(testContext(t), Options{Name: "QM1", Store: s, Network: nowhere{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = q.Stop(testContext(t)) })
+	c := connectTo(t, q)
+	run(t, c, "DEFINE QLOCAL(Q)")
+	h := open(t, c, "Q", outputAndInput)
+	eventually(t, "the disk was looked at", func() bool { return q.actor.space.room.Load() > 0 })
+	n := 0
+	for ; err == nil && n < 100; n++ {
+		_, err = c.Put(testContext(t), h, message(strings.Repeat("x", 1<<20)), mqi.PMO{Options: mqi.MQPMO_SYNCPOINT})
+	}
+	if !errors.Is(err, mqi.MQRC_Q_SPACE_NOT_AVAILABLE) || n > 11 {
+		t.Errorf("after %d MiB: %v, want 2056 after 10", n, err)
+	}
+	if err := c.Commit(testContext(t)); err != nil {
+		t.Error(err)
+	}
+	if st, _ := statusOf(t, c, "Q"); st.CurDepth != n-1 {
+		t.Errorf("depth %d, %d were taken", st.CurDepth, n-1)
+	}
+}
+
 // unsure is a store whose disk does not tell how full it is.
 type unsure struct {
 	*store.Memory

@@ -70,8 +70,12 @@ type (
 	// EndChannels is the first step of an orderly end: channels finish what is under
 	// way, and no new ones begin. Effects.ChannelsEnded tells when it is done.
 	EndChannels struct{}
-	// Space tells whether the disk reserve is reached (puts then get 2056).
-	Space struct{ Low bool }
+	// Space tells whether the disk reserve is reached (puts then get 2056), and how
+	// many bytes may be written before it is; 0 if that is not known.
+	Space struct {
+		Low  bool
+		Room int64
+	}
 	// Quiesce begins a controlled end (endmqm -c): Effects.Ended follows when nobody has work under way.
 	Quiesce struct{}
 	// Tick lets deadlines pass; the shell sends it when NextDeadline has come.

@@ -31,6 +31,8 @@ type Config struct {
 	// NewBody numbers a body that the machine has made of another (Effects.Copies).
 	// Without it reports carry no data and no message is cut into segments.
 	NewBody func() store.BodyID
+	// MaxPending limits the bytes of messages in all units of work; 0 for 1 GiB.
+	MaxPending int64
 	// MaxConns limits connections; 0 for 10,000.
 	MaxConns int
 	// ExpiryInterval is how often expired messages are looked for; 0 for five minutes, as in MQ.
@@ -65,7 +67,9 @@ type Machine struct {
 
 	seq       uint64 // last position given to a message on any queue
 	spaceLow  bool
-	quiescing bool // a controlled end has begun
+	spaceRoom int64   // bytes that may be written before it is low; 0: not known
+	pending   pending // of all units of work
+	quiescing bool    // a controlled end has begun
 	refresh   refreshes
 	ids       idSource
 	chunks    chunkPool
@@ -89,6 +93,9 @@ type limits struct {
 func New(cfg Config) *Machine {
 	if cfg.MaxConns <= 0 {
 		cfg.MaxConns = defaultMaxConns
+	}
+	if cfg.MaxPending <= 0 {
+		cfg.MaxPending = defaultMaxPending
 	}
 	if cfg.ExpiryInterval <= 0 {
 		cfg.ExpiryInterval = defaultExpiryInterval
@@ -139,7 +146,7 @@ func (m *Machine) Step(now time.Time, ev Event, fx *Effects) {
 	case ListenerDown:
 		m.listenerDown(fx, ev)
 	case Space:
-		m.spaceLow = ev.Low
+		m.spaceLow, m.spaceRoom = ev.Low, ev.Room
 	case Quiesce:
 		m.quiesce(now, fx)
 	case EndChannels:

@@ -14,6 +14,7 @@ type unitOfWork struct {
 	entries []*message // puts and gets in order; the state of each says which
 	spare   []*message // the memory of the unit before
 	started int64      // Unix milliseconds of the first one
+	pending pending
 	places  []placeBefore
 }
 
@@ -48,9 +49,16 @@ func (u *unitOfWork) release(done []*message) {
 	}
 }
 
+// endUnit empties a unit of work, and gives what was in it.
+func (m *Machine) endUnit(u *unitOfWork) []*message {
+	m.pending.take(u.pending)
+	u.pending = pending{}
+	return u.end()
+}
+
 // commit makes a unit of work true: one unit for the store, then everybody sees it.
 func (m *Machine) commit(now time.Time, fx *Effects, u *unitOfWork) {
-	entries := u.end()
+	entries := m.endUnit(u)
 	shown := entries[:0] // the puts; every entry is read before its place is written
 	for _, msg := range entries {
 		switch q := msg.queue; {
@@ -75,7 +83,7 @@ func (m *Machine) commit(now time.Time, fx *Effects, u *unitOfWork) {
 
 // backout undoes a unit of work: puts vanish, gets are back in their places.
 func (m *Machine) backout(now time.Time, fx *Effects, u *unitOfWork) {
-	entries := u.end()
+	entries := m.endUnit(u)
 	for _, b := range u.places {
 		*b.place = b.was
 	}
@@ -179,11 +187,19 @@ func (m *Machine) putMessage(now time.Time, fx *Effects, unit *unitOfWork, q *qu
 	if unit != nil && m.full(unit) {
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
 	}
+	pends := msg.pends()
+	if unit != nil && pends.all > 0 {
+		if reason := m.holds(pends); reason != mqi.MQRC_NONE {
+			return reason
+		}
+	}
 	msg.capExpiry(now, q.attr.capExpiry)
 	m.join(now, q, msg)
 	if unit != nil {
 		msg.state = msgPut
 		unit.add(now, msg)
+		unit.pending.add(pends)
+		m.pending.add(pends)
 		q.uncommitted++
 		m.insert(q, msg)
 		m.touch(fx, q)

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/situationd/situationd/mqengine/mqi"
@@ -217,4 +218,41 @@ func stored(r *rig) (headers, bodies int) {
 		}
 	}
 	return headers, bodies
+}
+
+// What is put under syncpoint is in memory until its commit, and then on the
+// disk: there is a limit to both, which a put hears of and not the commit.
+func TestUnitsOfWorkAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cfg.MaxPending = 100
+	r.crash()
+	r.define("DEFINE QLOCAL(Q)")
+	c, other := r.connect(1, "app"), r.connect(2, "other")
+	h, g := r.open(c, "Q", inOut), r.open(other, "Q", inOut)
+	put := func(c ConnID, h uint32, bytes int, change ...func(*PutReq)) mqi.Reason {
+		return r.call(c, r.putReq(h, strings.Repeat("x", bytes), change...)).Reason
+	}
+	check(t, "the first", put(c, h, 60, inUnit), mqi.MQRC_NONE)
+	check(t, "too much", put(c, h, 41, inUnit), mqi.MQRC_RESOURCE_PROBLEM)
+	check(t, "too much with another's", put(other, g, 41, inUnit), mqi.MQRC_RESOURCE_PROBLEM)
+	check(t, "as much as there may be", put(other, g, 40, inUnit), mqi.MQRC_NONE)
+	check(t, "outside syncpoint", put(c, h, 500), mqi.MQRC_NONE)
+	r.must(c, CommitReq{})
+	check(t, "what is committed does not count", put(c, h, 60, inUnit), mqi.MQRC_NONE)
+	r.must(c, BackReq{})
+	r.step(Disconnect{Conn: other, Abrupt: true})
+	check(t, "nor what is backed out", put(c, h, 100, inUnit), mqi.MQRC_NONE)
+	r.must(c, BackReq{})
+	check(t, "the refused ones left nothing", r.counts("Q"), "2/0")
+
+	r.step(Space{Room: 100})
+	check(t, "half of the room", put(c, h, 50, inUnit, persistent), mqi.MQRC_NONE)
+	check(t, "more", put(c, h, 1, inUnit, persistent), mqi.MQRC_Q_SPACE_NOT_AVAILABLE)
+	check(t, "what is not written", put(c, h, 50, inUnit), mqi.MQRC_NONE)
+	check(t, "outside syncpoint", put(c, h, 60, persistent), mqi.MQRC_NONE)
+	r.must(c, CommitReq{})
+	r.step(Space{})
+	check(t, "where nobody knows", put(c, h, 100, inUnit, persistent), mqi.MQRC_NONE)
+	check(t, "bodies of refused puts are let go", len(r.bodies), 6)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,8 @@ type space struct {
 	mu sync.Mutex
 	at time.Time
 	is error
+	// room is how many bytes may be written before the reserve is reached; 0: not known, or none.
+	room int64
 	// unseen are the bytes written since the last look, unflushed those that are in
 	// the log and not in tables yet: to flush them takes as much again, before the log goes.
 	unseen, unflushed atomic.Int64
@@ -59,7 +62,7 @@ func (p *Pebble) Space() error {
 		return s.is
 	}
 	s.unseen.Store(0)
-	s.at, s.is = time.Now(), nil
+	s.at, s.is, s.room = time.Now(), nil, 0
 	usage, err := p.opt.FS.GetDiskUsage(p.dir)
 	unflushed := uint64(s.unflushed.Load())
 	switch keep := uint64(p.opt.Reserve) + unflushed; {
@@ -69,7 +72,18 @@ func (p *Pebble) Space() error {
 		s.is = fmt.Errorf("%w: %d bytes free under %s, %d are kept", ErrLowSpace, usage.AvailBytes, p.dir, keep)
 		p.reclaim(usage.AvailBytes, true)
 	case usage.AvailBytes < keep+uint64(p.opt.Reserve): // before puts have to be refused
+		s.room = int64(usage.AvailBytes - keep)
 		p.reclaim(usage.AvailBytes, false)
+	default:
+		s.room = int64(min(usage.AvailBytes-keep, math.MaxInt64))
 	}
 	return s.is
+}
+
+// Room is how many bytes could be written before Space is ErrLowSpace when that
+// was looked at last; 0 if it is not known, or none.
+func (p *Pebble) Room() int64 {
+	p.space.mu.Lock()
+	defer p.space.mu.Unlock()
+	return p.space.room
 }
