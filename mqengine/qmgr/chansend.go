@@ -199,10 +199,14 @@ func (m *Machine) forgetSenders(now time.Time, fx *Effects) {
 		if def, _ := m.senderDefinition(now, name); def != nil {
 			continue
 		}
-		if s := ch.senders[name]; s != nil && m.forgettable(s) {
-			delete(ch.senders, name)
-			m.deleteRecord(fx, key)
+		if s := ch.senders[name]; s != nil && !m.forgettable(s) {
+			continue
 		}
+		if state, err := channel.NewSender(channel.SenderParams{Name: name}, nil, ch.records[key]); err != nil || len(state.InDoubt()) > 0 {
+			continue
+		}
+		delete(ch.senders, name)
+		m.deleteRecord(fx, key)
 	}
 	m.cluster.deadlineKnown = false
 }

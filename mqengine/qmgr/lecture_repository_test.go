@@ -175,10 +175,10 @@ func TestLecture_MemberRemovedStepByStep(t *testing.T) {
 		t.Error("REFRESH of a cluster that it never was in")
 	}
 	w.pass(time.Hour)
-	qm3.joins(qm2, false)
+	qm3.joins(qm1, false)
 	w.pass(5 * time.Second)
 	if got := qm1.show("DISPLAY CLUSQMGR(QM3) SUSPEND", "CLUSQMGR", "SUSPEND"); got != "QM3 NO" {
-		t.Errorf("joined again: %q", got)
+		t.Errorf("joined again: %q %q %v", got, qm3.show("DISPLAY CHSTATUS(*) CHANNEL STATUS", "CHANNEL", "STATUS"), qm3.log)
 	}
 	clearAt("DCQ1", qm2)
 	qm1.puts(h, "again", 6)
