@@ -98,7 +98,7 @@ func (m *Machine) reallocate(now time.Time, fx *Effects, b *backlog, msg *messag
 	to := m.route(now, fx, routeRequest{Name: msg.targetQ, Bind: bindNotFixed, Deadline: true})
 	switch {
 	case to.Status == routeTransmit && to.Channel != b.key.channel && to.XmitQ == q:
-		msg.channel = to.Channel
+		msg.channel, msg.targetQ = to.Channel, to.TargetQ
 		m.rewriteMessage(fx, q, msg)
 		m.messageAvailable(now, fx, q, msg)
 		return true

@@ -41,6 +41,8 @@ type resolving struct {
 	last bool // no more waiting for the repository
 	// choice, if set: nothing will be put, and how the instance was chosen is to be told.
 	choice *choice
+	// through: what is resolved is what a definition of our own stands for.
+	through bool
 }
 
 // wait is what becomes of a call that would have to wait for the repository.
@@ -206,7 +208,7 @@ func (m *Machine) resolveRemote(r resolving, d destination, xmitQ string) (desti
 	if q := m.localQueue(d.qmgr); q != nil && q.attr.xmit {
 		return d.transmit(q), mqi.MQRC_NONE
 	}
-	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: asked, Open: true, Deadline: r.last, Choice: r.choice})
+	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: asked, Open: true, Deadline: r.last, Through: r.through, Choice: r.choice})
 	switch res.Status {
 	case routeWait:
 		return d, r.wait()
@@ -256,7 +258,7 @@ func (d destination) fix(res routeResult) destination {
 // resolveCluster asks the cluster for d.name: at open for the instance if it is
 // bound, else only whether there is one.
 func (m *Machine) resolveCluster(r resolving, d destination) (destination, mqi.Reason) {
-	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: d.bind, Open: true, Deadline: r.last, Choice: r.choice})
+	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: d.bind, Open: true, Deadline: r.last, Through: r.through, Choice: r.choice})
 	switch res.Status {
 	case routeWait:
 		return d, r.wait()
@@ -292,7 +294,7 @@ func (m *Machine) target(r resolving, d *destination, md *mqi.MD) (routeResult, 
 	if inGroup && d.groupRoute.Status != routeFailed && d.groupID == md.GroupId {
 		return d.groupRoute, mqi.MQRC_NONE
 	}
-	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: d.bind, Choice: r.choice})
+	res := m.route(r.now, r.fx, routeRequest{Name: d.name, QMgr: d.qmgr, Bind: d.bind, Through: r.through, Choice: r.choice})
 	switch res.Status {
 	case routeFailed:
 		return res, res.Reason

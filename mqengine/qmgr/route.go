@@ -23,6 +23,8 @@ type routeRequest struct {
 	FromCluster bool
 	// Peek: nothing will be put, so the choice must not count for the next one.
 	Peek bool
+	// Through: asked for what an alias or a definition of our own stands for, which must not be another one.
+	Through bool
 	// Choice, if set, is told how the choice was made; nothing counts then either.
 	Choice *choice
 }
@@ -86,20 +88,23 @@ func (m *Machine) route(now time.Time, fx *Effects, rq routeRequest) routeResult
 	}
 	own := m.catalog.queues[rq.Name]
 	if own != nil && (rq.QMgr != "" || !own.attr.clustered() || m.cluster.repo == nil) {
-		return m.routeOwn(own)
+		return m.routeOwn(now, fx, rq, own)
 	}
 	if m.cluster.repo == nil {
 		return routeResult{Reason: mqi.MQRC_UNKNOWN_OBJECT_NAME}
 	}
 	known := m.ask(now, fx, rq.Name)
+	if own != nil && m.elsewhere(own) {
+		m.ask(now, fx, own.attr.target)
+	}
 	cands, local := m.candidates(now, rq, own)
 	switch {
 	case len(cands) == 0 && own != nil:
-		return m.routeOwn(own) // an alias without its base
+		return m.routeOwn(now, fx, rq, own) // an alias without its base
 	case len(cands) == 0:
 		return m.routeUnknown(now, rq, known)
 	}
-	return m.routeChosen(rq, own, cands, local)
+	return m.routeChosen(now, fx, rq, own, cands, local)
 }
 
 // ask makes sure that the full repositories are asked for a name.
@@ -122,35 +127,12 @@ func (m *Machine) routeUnknown(now time.Time, rq routeRequest, known repository.
 	return routeResult{Reason: mqi.MQRC_UNKNOWN_OBJECT_NAME}
 }
 
-// routeOwn is a queue of our own, or the base of an alias of our own.
-func (m *Machine) routeOwn(q *queue) routeResult {
-	base := q
-	if q.def.Kind() == object.QAlias {
-		if base = m.catalog.queues[q.attr.target]; base == nil {
-			return routeResult{Reason: mqi.MQRC_UNKNOWN_ALIAS_BASE_Q}
-		}
-	}
-	if base.def.Kind() != object.QLocal {
-		return routeResult{Reason: mqi.MQRC_ALIAS_BASE_Q_TYPE_ERROR}
-	}
-	return routeResult{
-		Status: routeLocal, Queue: base, TargetQ: q.name, TargetQMgr: m.name,
-		DefBind: q.attr.defBind, DefPersist: q.attr.defPersist, DefPriority: q.attr.defPriority,
-	}
-}
-
-// baseless reports whether a queue is an alias whose base is not there. What
-// arrives for it goes to another instance.
-func (m *Machine) baseless(q *queue) bool {
-	return q.def.Kind() == object.QAlias && m.catalog.queues[q.attr.target] == nil
-}
-
 // candidates gathers the instances of a queue with the routes to them; local
 // is the index of our own, -1 if there is none. The slice is good until the next call.
 func (m *Machine) candidates(now time.Time, rq routeRequest, own *queue) (cands []workload.Candidate, local int) {
 	c := &m.cluster
 	cands, local = c.cands[:0], -1
-	if own != nil && !(rq.FromCluster && m.baseless(own)) {
+	if own != nil && !(rq.FromCluster && m.baseless(now, own)) {
 		local = 0
 		cands = append(cands, m.localCandidate(now, own))
 	}
@@ -248,14 +230,17 @@ func (m *Machine) workloadRequest(own *queue, fromCluster bool) workload.Request
 }
 
 // routeChosen makes the choice, or at an open that binds nothing only tells the defaults.
-func (m *Machine) routeChosen(rq routeRequest, own *queue, cands []workload.Candidate, local int) routeResult {
+func (m *Machine) routeChosen(now time.Time, fx *Effects, rq routeRequest, own *queue, cands []workload.Candidate, local int) routeResult {
 	req := m.workloadRequest(own, rq.FromCluster)
 	winner, reason := rq.choose(&req, cands)
-	shown := max(winner, 0)
+	chosen := cands[max(winner, 0)] // copied: to go through an alias chooses again, in the same slice
+	shown, alone := chosen, len(cands) == 1
 	if local >= 0 {
-		shown = local
+		shown = cands[local]
 	}
-	res := m.routeTo(rq.Name, own, &cands[shown])
+	look := rq
+	look.Peek, look.Choice = true, nil
+	res := m.routeTo(now, fx, look, own, &shown)
 	bind := rq.Bind
 	if bind == bindAsQDef {
 		bind = res.DefBind
@@ -263,25 +248,26 @@ func (m *Machine) routeChosen(rq routeRequest, own *queue, cands []workload.Cand
 	switch {
 	case rq.Open && bind != bindOnOpen:
 		return res
-	case winner < 0 && local >= 0 && !cands[local].Put && (rq.Open || len(cands) == 1):
+	case winner < 0 && local >= 0 && !shown.Put && (rq.Open || alone):
 		// Bound to our own instance, disabled as all are, the open succeeds and
 		// each put fails with 2051. One that is enabled was passed over by rank.
-		return m.routeTo(rq.Name, own, &cands[local])
+		return res
 	case winner < 0:
 		return routeResult{Reason: reason}
 	}
-	m.count(&rq, &cands[winner])
+	m.count(&rq, &chosen)
 	defaults := res
-	res = m.routeTo(rq.Name, own, &cands[winner])
+	res = m.routeTo(now, fx, rq, own, &chosen)
 	res.DefBind = defaults.DefBind
 	return res
 }
 
 // routeTo is the way to one candidate.
-func (m *Machine) routeTo(name string, own *queue, c *workload.Candidate) routeResult {
+func (m *Machine) routeTo(now time.Time, fx *Effects, rq routeRequest, own *queue, c *workload.Candidate) routeResult {
 	if c.Local {
-		return m.routeOwn(own)
+		return m.routeOwn(now, fx, rq, own)
 	}
+	name := rq.Name
 	res := routeResult{
 		Status: routeTransmit, Channel: c.Channel, XmitQ: m.localQueue(sharedTransmitQ), TargetQ: name, TargetQMgr: c.QMgr, DefBind: bindNotFixed,
 	}
