@@ -189,7 +189,10 @@ func (e *Engine) perform(s *step) {
 }
 
 // finish takes an intent that is over out of the outbox. One that did not get
-// through its actions leaves a line in the journal.
+// through its actions leaves a line in the journal. The outbox hears of it with
+// the next transaction, or from the loop: what follows on the queue need not wait
+// for a sync that protects nothing, since an intent that is over is over again
+// after a restart.
 func (e *Engine) finish(s *step) {
 	if s.over != "" && s.index < len(s.en.in.Actions) {
 		e.journal(s, resultSuperseded, s.over)
@@ -198,7 +201,7 @@ func (e *Engine) finish(s *step) {
 	e.unpublish(s.tg.Queue)
 	e.remove(s.en)
 	e.mu.Unlock()
-	e.save()
+	e.poke()
 }
 
 // pass goes on to the next action where there is nothing to do.
