@@ -374,3 +374,45 @@ situations:
 		t.Errorf("%d alerts for a queue outside the cluster that is watched", n)
 	}
 }
+
+// TestRecovery_IsABand: between formula and recovery nothing changes, and a
+// value that either of them lacks leaves the verdict open.
+func TestRecovery_IsABand(t *testing.T) {
+	t.Parallel()
+	b := newBookBench(t, `version: 1
+situations:
+  - name: deep
+    watch: {queue: DCQ1}
+    formula: CURDEPTH > 100
+    recovery: CURDEPTH < 10 and MSGAGE < 60
+    actions: [{event: deep}]
+`)
+	for _, tc := range []struct {
+		depth int
+		age   int // -1: no value
+		want  Verdict
+		edges string
+	}{
+		{50, 0, Hold, ""},
+		{101, -1, Unknown, ""},
+		{101, 0, True, "deep open"},
+		{50, 0, Hold, "deep open"},
+		{9, 90, Hold, "deep open"},
+		{9, -1, Unknown, "deep open"},
+		{9, 0, False, "deep open, deep clear"},
+		{50, 0, Hold, "deep open, deep clear"},
+	} {
+		b.n++
+		b.at = benchStart.Add(time.Duration(b.n) * 5 * minute)
+		row := Row{Queue: "DCQ1", Base: "DCQ1", Type: "QLOCAL", Env: Attributes{QUEUE: "DCQ1", CURDEPTH: tc.depth, MSGAGE: tc.age}}
+		if tc.age < 0 {
+			row.Missing = []string{"MSGAGE"}
+		}
+		out := b.evaluate(completeSample(b.at, row))
+		b.commit(&out)
+		b.book.apply(&out)
+		if it := b.book.find(Key{"deep", "QM2", "DCQ1"}); it.verdict != tc.want || b.edges() != tc.edges {
+			t.Errorf("depth %d, age %d: %s, edges %q; want %s, %q", tc.depth, tc.age, it.verdict, b.edges(), tc.want, tc.edges)
+		}
+	}
+}
