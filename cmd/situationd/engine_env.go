@@ -24,6 +24,9 @@ const (
 	envOwner    = "SITUATIOND_OWNER"
 )
 
+// applTagMax is how long an APPLTAG is (MQ_APPL_TAG_LENGTH).
+const applTagMax = 28
+
 // dataFlag adds --data to a verb of embedded queue managers.
 func dataFlag(cmd *cobra.Command) *string {
 	return cmd.Flags().String("data", "", "folder under which everything lies (default SITUATIOND_DATA, then the system's place)")
@@ -43,6 +46,9 @@ func (e *cliEnv) appl(program string) qmgr.Appl {
 	a := qmgr.Appl{Tag: e.Getenv(envApplName), Owner: e.Getenv(envOwner), PID: os.Getpid()}
 	if a.Tag == "" {
 		a.Tag = program
+	}
+	if len(a.Tag) > applTagMax {
+		a.Tag = strings.ToValidUTF8(a.Tag[:applTagMax], "")
 	}
 	return a
 }

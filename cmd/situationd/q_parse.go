@@ -38,6 +38,8 @@ func parseQ(args []string) (*qOptions, error) {
 		letter, value := word[1], word[2:]
 		if (value == "" || letter == 'r' && value == "+") && strings.IndexByte(qNeedsValue, letter) >= 0 && len(args) > 0 && isQValue(letter, args[0]) {
 			value, args = value+args[0], args[1:]
+		} else if value == "" && letter == 'M' {
+			return nil, fmt.Errorf("-M needs a value; -M '' puts an empty message")
 		}
 		if err := o.set(letter, value); err != nil {
 			return nil, err
@@ -147,11 +149,7 @@ func (o *qOptions) place(letter byte, value string) (bool, error) {
 
 // queueManager takes -m: one, or two with a character between them that no name has.
 func (o *qOptions) queueManager(value string) error {
-	names := []string{value}
-	if i := strings.IndexAny(value, `#\,`); i >= 0 {
-		names = []string{value[:i], value[i+1:]}
-	}
-	for _, name := range names {
+	for _, name := range strings.Split(strings.NewReplacer("#", ",", `\`, ",").Replace(value), ",") {
 		if name == "" {
 			return fmt.Errorf("-m%s: the name of a queue manager is missing", value)
 		}

@@ -83,6 +83,8 @@ func TestParseQ_Wrong_OneLine(t *testing.T) {
 		"-IQ -P10":          "-P takes a number from -1 to 9",
 		"-IQ -az":           "-az is not an attribute",
 		"-IQ -G":            "-G is not an option of this version",
+		"-oQ -M":            "-M needs a value",
+		"-IQ -oR -mA,B,C":   "two queue managers are enough",
 		"-IQ -h":            "-h needs a value",
 		"-IQ -H":            "-H needs a value",
 		"-oQ -Ha=1":         "-H selects messages of an input queue",
