@@ -206,6 +206,21 @@ func (x *modelRun) drawMessage(t *rapid.T) *modelMessage {
 func (x *modelRun) doPut(t *rapid.T) {
 	c, name := x.drawWhere(t)
 	msg := x.drawMessage(t)
+	x.putDrawn(t, c, name, msg, rapid.Bool().Draw(t, "unit"))
+}
+
+// doPutGroup puts a group whole, which chance alone hardly ever does.
+func (x *modelRun) doPutGroup(t *rapid.T) {
+	c, name := x.drawWhere(t)
+	group := rapid.IntRange(1, 2).Draw(t, "group")
+	for number := 1; number <= group+1; number++ {
+		msg := x.drawMessage(t)
+		msg.group, msg.number, msg.expires = byte(group), number, time.Time{}
+		x.putDrawn(t, c, name, msg, false)
+	}
+}
+
+func (x *modelRun) putDrawn(t *rapid.T, c ConnID, name string, msg *modelMessage, unit bool) {
 	req := x.putReq(handleFor(name), msg.text)
 	md := &req.MD
 	md.Priority, md.CorrelId, md.Persistence = msg.priority, msg.correl, mqi.MQPER_NOT_PERSISTENT
@@ -221,7 +236,7 @@ func (x *modelRun) doPut(t *rapid.T) {
 			md.MsgFlags |= mqi.MQMF_LAST_MSG_IN_GROUP
 		}
 	}
-	if rapid.Bool().Draw(t, "unit") {
+	if unit {
 		msg.put = c
 		inUnit(&req)
 	}
@@ -318,7 +333,7 @@ func TestMachineAgainstModel(t *testing.T) {
 		x := newModelRun(t)
 		x.met = met
 		actions := map[string]func(*rapid.T){
-			"put": x.doPut, "put again": x.doPut, "put more": x.doPut,
+			"put": x.doPut, "put again": x.doPut, "put more": x.doPut, "put a group": x.doPutGroup,
 			"get": x.doGet, "get again": x.doGet, "inhibit": x.doInhibit,
 			"time": func(*rapid.T) { x.second() },
 			"commit": func(rt *rapid.T) {
