@@ -64,13 +64,12 @@ func (m *Machine) startListeners(now time.Time, fx *Effects) {
 	if m.cfg.Creating {
 		return
 	}
+	for _, name := range sortedStrings(m.listeners.wanted) { // also one that was deleted since
+		fx.Unit.DeleteRecord(listenerPrefix + name)
+		fx.Unit.Sync = true
+	}
 	for _, def := range m.objectsOf(object.Listener) {
-		wanted := m.listeners.wanted[def.Name]
-		if wanted {
-			fx.Unit.DeleteRecord(listenerPrefix + def.Name)
-			fx.Unit.Sync = true
-		}
-		if (wanted || def.Str("CONTROL") != "MANUAL") && m.listeners.active[def.Name] == nil {
+		if (m.listeners.wanted[def.Name] || def.Str("CONTROL") != "MANUAL") && m.listeners.active[def.Name] == nil {
 			m.startListener(fx, def, nil, 0)
 		}
 	}

@@ -138,11 +138,14 @@ func TestListenerControl(t *testing.T) {
 	check(t, "C", r.result(r.startListener("START LISTENER(C)")), "AMQ8021I")
 	check(t, "D", r.result(r.startListener("START LISTENER(D)")), "AMQ8021I")
 	check(t, "not D", r.result(r.startListener("STOP LISTENER(D)")), "AMQ8706I")
+	check(t, "E", r.result(r.startListener("START LISTENER(E)")), "AMQ8021I")
+	r.define("DELETE LISTENER(E)")
 	r.crash()
 	check(t, "no network during the creation", r.asked(), "")
 	r.cfg.Creating = false
 	r.crash()
 	check(t, "the first start", r.asked(), "A :1, B :2, C :3")
+	r.define("DEFINE LISTENER(E) PORT(5)")
 	r.crash()
 	check(t, "later ones", r.asked(), "A :1, B :2")
 }
