@@ -34,7 +34,6 @@ type side struct {
 	put    []version // of the own instance, newest last
 	seen   *situations.Observation
 	store  *memStore
-	number int
 	stop   context.CancelFunc
 	ended  chan error
 }

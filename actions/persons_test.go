@@ -93,6 +93,20 @@ func TestHold_Ends(t *testing.T) {
 	})
 }
 
+// TestHold_HoldsThePuttingBack: also of a lowering that two daemons made at once.
+func TestHold_HoldsThePuttingBack(t *testing.T) {
+	bubble(t, func(w *world) { w.qmid = "QM2_A"; lowerBoth(w) }, func(t *testing.T, w *world) {
+		w.tick(w.intent("D", open, put(disabled)))
+		must(t, w.engine.Hold("anna", queueName, "", time.Time{}))
+		w.pass(6)
+		w.want(attrPut, disabled)
+		_, err := w.engine.Release("anna", queueName)
+		must(t, err)
+		w.pass(2)
+		w.want(attrPut, enabled)
+	})
+}
+
 // TestLowered_Revert: whatever lowered, a person gets back what was there before,
 // and nothing lowers it again without an edge.
 func TestLowered_Revert(t *testing.T) {

@@ -90,8 +90,8 @@ func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 	case en.putBack && len(en.p.Lowered) > 0:
 		l := en.p.Lowered[0]
 		f := e.facts(tg, en, &en.in.Actions[l.Action], now)
-		if !f.Sampled || !f.Present {
-			return nil
+		if !f.Sampled || !f.Present || f.Person != nil {
+			return nil // a person's hold holds raising, too
 		}
 		return &step{kind: stepPutBack, index: l.Action, row: f.Row}
 	}
