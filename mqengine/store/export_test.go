@@ -1,5 +1,7 @@
 package store
 
+import "time"
+
 // WithMemTable makes the memory tables small.
 func (o Options) WithMemTable(size uint64) Options {
 	o.memTable = size
@@ -14,4 +16,10 @@ func (p *Pebble) Stalled() bool {
 	p.stall.mu.Lock()
 	defer p.stall.mu.Unlock()
 	return p.stall.waiting
+}
+
+// WithBlobAge sets from which age on a file of bodies may be written anew.
+func (o Options) WithBlobAge(age time.Duration) Options {
+	o.blobAge = age
+	return o
 }

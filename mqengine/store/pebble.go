@@ -24,6 +24,7 @@ const (
 	unflushed  = 4  // memory tables' worth of data that may wait for the disk before Apply waits
 	sublevels  = 24 // overlapping files that a read may have to look into before Apply waits
 	closeWait  = 5 * time.Second
+	blobAge    = time.Minute // so old a file of bodies is when it may be written anew without what was deleted
 )
 
 // DefaultReserve is how much disk is kept free for gets and for ending in order.
@@ -41,7 +42,9 @@ type Options struct {
 	// Log takes one line about something that an operator should know; nil drops it.
 	Log func(line string)
 
-	memTable uint64 // tests make it small, so that little data reaches every part of the database
+	// Tests make them small, so that little data reaches every part of the database.
+	memTable uint64
+	blobAge  time.Duration
 }
 
 // Pebble is the durable Store: one pebble database in one folder.
@@ -78,6 +81,9 @@ func OpenPebble(dir string, opt Options) (*Pebble, error) {
 	}
 	if opt.memTable == 0 {
 		opt.memTable = memTable
+	}
+	if opt.blobAge == 0 {
+		opt.blobAge = blobAge
 	}
 	p := &Pebble{dir: dir, opt: opt}
 	p.failure.init(opt.Log)
@@ -212,7 +218,7 @@ func (p *Pebble) options(exists bool) *pebble.Options {
 	o.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
 		return pebble.ValueSeparationPolicy{
 			Enabled: true, MinimumSize: 512, MaxBlobReferenceDepth: 10,
-			RewriteMinimumAge: time.Minute, TargetGarbageRatio: 0.5,
+			RewriteMinimumAge: p.opt.blobAge, TargetGarbageRatio: 0.5,
 		}
 	}
 	o.Experimental.SpanPolicyFunc = spanPolicy

@@ -58,6 +58,7 @@ func (p *Pebble) commit(u *Unit) (err error) {
 		return p.failure.set(err)
 	}
 	p.space.wrote(size)
+	p.space.count(u)
 	// The database reports a failed sync to its log, and success here.
 	if err := p.failure.get(); err != nil {
 		return err

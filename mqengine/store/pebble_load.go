@@ -35,6 +35,7 @@ func (p *Pebble) Load(v Visitor) (maxBody BodyID, err error) {
 	if err != nil {
 		return 0, p.harmed(fmt.Errorf("store %s: load: %w", p.dir, err))
 	}
+	p.space.begin(p.used())
 	return maxBody, nil
 }
 

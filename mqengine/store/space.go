@@ -28,6 +28,13 @@ type space struct {
 	reclaims
 }
 
+// begin takes what is there at the start as free of garbage.
+func (s *space) begin(used uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.usedAfter = used
+}
+
 // wrote counts what Apply wrote.
 func (s *space) wrote(bytes int) {
 	s.written.Add(int64(bytes))
@@ -52,9 +59,6 @@ func (p *Pebble) Space() error {
 	if p.closed {
 		return ErrClosed
 	}
-	if p.opt.Reserve < 0 {
-		return nil
-	}
 	s := &p.space
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,6 +67,10 @@ func (p *Pebble) Space() error {
 	}
 	s.unseen.Store(0)
 	s.at, s.is, s.room = time.Now(), nil, 0
+	p.reclaimGarbage()
+	if p.opt.Reserve < 0 {
+		return nil
+	}
 	usage, err := p.opt.FS.GetDiskUsage(p.dir)
 	unflushed := uint64(s.unflushed.Load())
 	switch keep := uint64(p.opt.Reserve) + unflushed; {
