@@ -85,6 +85,9 @@ func (o *qOptions) long(name string, args []string) ([]string, error) {
 // set takes one option: places first, then flags, numbers, and what has a syntax of its own.
 func (o *qOptions) set(letter byte, value string) error {
 	if value == "" && letter != 'M' && strings.IndexByte(qNeedsValue+"=", letter) >= 0 && strings.IndexByte(qWithout, letter) < 0 {
+		if letter == 'h' {
+			return fmt.Errorf("-h needs a value, the text that messages must have; --help is the help")
+		}
 		return fmt.Errorf("-%c needs a value", letter)
 	}
 	for _, take := range []func(byte, string) (bool, error){o.place, o.flag, o.number, o.word} {
