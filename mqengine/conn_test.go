@@ -39,6 +39,7 @@ func TestConn(t *testing.T) {
 		{"watch", testWatch},
 		{"move", testMove},
 		{"instances", testInstances},
+		{"explain", testExplain},
 		{"disconnect", testDisconnect},
 	}
 	for _, tt := range tests {
@@ -381,5 +382,23 @@ func testDisconnect(t *testing.T, connect func() Conn) {
 	}
 	if err := b.Disconnect(testContext(t)); err != nil {
 		t.Errorf("a second MQDISC gives %v", err)
+	}
+}
+
+func testExplain(t *testing.T, connect func() Conn) {
+	c := connect()
+	run(t, c, "DEFINE QLOCAL(Q)")
+	e, err := c.Explain(testContext(t), qmgr.ExplainReq{Queue: "Q"})
+	if err != nil || e.Chosen == nil || *e.Chosen != "QM1" || e.From != "QM1" || e.Steps == nil || e.Share["QM1"] != 1 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	_, err = c.Explain(testContext(t), qmgr.ExplainReq{Queue: "NONE"})
+	var failed *mqi.Error
+	if !errors.As(err, &failed) || failed.Reason != mqi.MQRC_UNKNOWN_OBJECT_NAME || !strings.Contains(failed.Detail, "QM1 has no queue NONE") {
+		t.Errorf("unknown queue: %v", err)
+	}
+	run(t, c, "ALTER QLOCAL(Q) PUT(DISABLED)")
+	if e, err = c.Explain(testContext(t), qmgr.ExplainReq{Queue: "Q"}); err != nil || e.Chosen != nil || e.Reason != mqi.MQRC_PUT_INHIBITED.Error() {
+		t.Errorf("disabled: %+v, %v", e, err)
 	}
 }

@@ -106,7 +106,11 @@ const routingColumns = 6
 func printRouting(w io.Writer, x *qmgr.Explanation) error {
 	var b strings.Builder
 	binds := map[string]string{"open": "bind on open", "notfixed": "bind not fixed", "group": "bind on group"}
-	fmt.Fprintf(&b, "%s, put on %s, %s", x.Queue, x.From, binds[x.Bind])
+	how := "put on"
+	if x.Arriving {
+		how = "arriving over a cluster channel at"
+	}
+	fmt.Fprintf(&b, "%s, %s %s, %s", x.Queue, how, x.From, binds[x.Bind])
 	if x.QMgr != "" {
 		fmt.Fprintf(&b, ", to queue manager %s", x.QMgr)
 	}

@@ -2,7 +2,6 @@ package qmgr
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +37,8 @@ type Explanation struct {
 	// Share is the part of many messages that each queue manager gets.
 	Share map[string]float64 `json:"share"`
 	QMgr  string             `json:"qmgr,omitempty"` // that the putter named
+	// Arriving: of a message that comes over a cluster channel.
+	Arriving bool `json:"arriving,omitempty"`
 	// Path are the definitions that the name was resolved through.
 	Path []string `json:"path,omitempty"`
 	// Reason is what a put would get.
@@ -65,7 +66,7 @@ func (m *Machine) explain(now time.Time, fx *Effects, c *conn, tag uint64, req *
 		reason = m.admits(to.XmitQ, &message{md: mqi.NewMD()})
 	}
 	e := &Explanation{
-		Queue: req.Queue, From: m.name, Bind: bindWord(d.bind), Workload: orderWord(m.cfg.Order), QMgr: req.QMgr,
+		Queue: req.Queue, From: m.name, Bind: bindWord(d.bind), Workload: orderWord(m.cfg.Order), QMgr: req.QMgr, Arriving: req.Arriving,
 		Steps: x.trace.Steps, Share: map[string]float64{}, Path: m.path(req, &d),
 	}
 	if e.Steps == nil {
@@ -189,102 +190,13 @@ func (m *Machine) remedy(req *ExplainReq, d *destination, reason mqi.Reason) str
 		return "the alias's TARGET is neither a queue of " + m.name + " nor known in its clusters"
 	case mqi.MQRC_NO_DESTINATIONS_AVAILABLE:
 		return "instances are known, but no channel to any of their queue managers; look at DISPLAY QCLUSTER(" + req.Queue + ") and DISPLAY CLUSQMGR(*)"
+	case mqi.MQRC_Q_TYPE_ERROR:
+		return "a model queue gets no messages; each open of it makes a dynamic queue at " + m.name
+	case mqi.MQRC_ALIAS_BASE_Q_TYPE_ERROR:
+		return "the alias's TARGET is an alias or a model queue, or leads in a circle"
 	case mqi.MQRC_PUT_INHIBITED:
 		return "a definition on the way is PUT(DISABLED)"
 	default:
 		return "a put gets this reason code"
 	}
-}
-
-// notes tells what would change the choice, and what a reader of it should know.
-func (m *Machine) notes(now time.Time, req *ExplainReq, d *destination, x *choice, to *routeResult, reason mqi.Reason) []string {
-	if len(x.cands) == 0 {
-		return nil
-	}
-	out := whatIf(x)
-	if reason == mqi.MQRC_CLUSTER_PUT_INHIBITED && x.req.Order == workload.Modern {
-		for i := range x.cands {
-			if x.cands[i].Put {
-				out = append(out, "warning: an instance of a lower CLWLRANK is put-enabled, but ranks are looked at before PUT")
-				break
-			}
-		}
-	}
-	if reason == mqi.MQRC_NONE && to.Channel != "" {
-		if s := m.senderStatus(to.Channel); s != mqi.MQCHS_RUNNING && s != mqi.MQCHS_INACTIVE {
-			out = append(out, fmt.Sprintf("warning: channel %s is %s; the message waits on %s until it runs", to.Channel, s, to.XmitQ.name))
-		}
-	}
-	if d.bind == bindOnOpen && req.QMgr == "" {
-		out = append(out, "bound on open: each handle keeps the instance that was chosen when it was opened")
-	}
-	if n := m.boundHandles(d.name); n > 0 {
-		out = append(out, fmt.Sprintf("warning: %d open handles on %s are bound to their instance; they keep it until they are opened again", n, m.name))
-	}
-	if !m.repositoriesReachable(now, []string{req.Queue}) {
-		out = append(out, "warning: no full repository can be reached; this is what was known before")
-	}
-	return out
-}
-
-// boundHandles counts the handles that chose an instance of a cluster queue when they were opened.
-func (m *Machine) boundHandles(name string) (n int) {
-	for _, c := range m.conns {
-		for _, h := range c.handles {
-			if h != nil && h.has(mqi.MQOO_OUTPUT) && h.dest.name == name && h.dest.bind == bindOnOpen && !h.dest.addressed {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// maxWhatIf bounds the alternatives that notes tells of.
-const maxWhatIf = 3
-
-// whatIf runs the choice again for those that PUT(DISABLED) or SUSPEND took out, as if it had not.
-func whatIf(x *choice) []string {
-	var out []string
-	for _, s := range x.trace.Steps {
-		if s.Step != workload.StepPut && s.Step != workload.StepSuspend {
-			continue
-		}
-		for _, v := range s.Candidates {
-			if v.Kept || len(out) == maxWhatIf {
-				continue
-			}
-			cands := slices.Clone(x.cands)
-			word := "put-enabled"
-			for i := range cands {
-				if cands[i].QMgr != v.QMgr {
-					continue
-				}
-				if s.Step == workload.StepPut {
-					cands[i].Put = true
-				} else {
-					cands[i].Suspended, word = false, "resumed"
-				}
-			}
-			var t workload.Trace
-			workload.Choose(&x.req, cands, &t)
-			out = append(out, fmt.Sprintf("If %s were %s: %s.", v.QMgr, word, Shares(shares(&t, cands))))
-		}
-	}
-	return out
-}
-
-// Shares puts shares in words: "QM2 50 %, QM3 50 %".
-func Shares(share map[string]float64) string {
-	names := make([]string, 0, len(share))
-	for name := range share {
-		names = append(names, name)
-	}
-	if len(names) == 0 {
-		return "nobody"
-	}
-	slices.Sort(names)
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%s %.3g %%", name, share[name]*100)
-	}
-	return strings.Join(names, ", ")
 }

@@ -98,7 +98,7 @@ func TestExplainIsTheNextChoice(t *testing.T) {
 				did = append(did, disturb(w, rnd))
 				from := w.nodes[rnd.IntN(len(w.nodes))]
 				req := ExplainReq{Queue: [...]string{"Q", "Q", "A"}[rnd.IntN(3)]}
-				options := int32(mqi.MQOO_OUTPUT)
+				options := mqi.MQOO_OUTPUT
 				if rnd.IntN(3) == 0 {
 					req.Bind = mqi.MQOO_BIND_ON_OPEN
 				}
