@@ -33,6 +33,10 @@ func main() {
 		exit(suiteMain(os.Args[2:]))
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "channel" {
+		exit(channelMain(os.Args[2:]))
+		return
+	}
 	var o options
 	flag.StringVar(&o.url, "url", "", "address of the peer")
 	flag.StringVar(&o.socket, "socket", "", "situationd: folder of the queue manager")
@@ -77,7 +81,7 @@ func run(ctx context.Context, mode string, o options) error {
 	b, ok := brokers[mode]
 	switch {
 	case !ok:
-		return fmt.Errorf("mode %q: want suite, situationd, rabbitmq, nats, redis, reaction, fill, depth, sample or heap", mode)
+		return fmt.Errorf("mode %q: want suite, channel, situationd, rabbitmq, nats, redis, reaction, fill, depth, sample or heap", mode)
 	case o.takers > 0:
 		return measureFlow(ctx, mode, o, b)
 	default:

@@ -130,44 +130,50 @@ func natsSyncing(interval string) func(context.Context, *suite, string) (*server
 // rabbit starts a node with a name service of its own, so that it meets no other.
 func rabbit(kind string) func(context.Context, *suite, string) (*server, error) {
 	return func(ctx context.Context, _ *suite, dir string) (*server, error) {
-		var ports [3]int
-		for i := range ports {
-			var err error
-			if ports[i], err = freePort(); err != nil {
-				return nil, err
-			}
-		}
-		names := strconv.Itoa(ports[0])
-		epmd, err := startProcess(nil, "epmd", "-port", names, "-address", "127.0.0.1")
-		if err != nil {
-			return nil, err
-		}
-		if err := epmd.until(ctx, "epmd", func() bool { return answers("tcp", "127.0.0.1:"+names) }); err != nil {
-			epmd.kill()
-			return nil, err
-		}
-		plugins := filepath.Join(dir, "plugins")
-		if err := os.WriteFile(plugins, []byte("[].\n"), 0o600); err != nil {
-			epmd.kill()
-			return nil, err
-		}
-		address := fmt.Sprintf("127.0.0.1:%d", ports[1])
-		p, err := startProcess([]string{
-			"RABBITMQ_NODENAME=bench" + names + "@localhost", "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
-			"RABBITMQ_NODE_PORT=" + strconv.Itoa(ports[1]), "RABBITMQ_DIST_PORT=" + strconv.Itoa(ports[2]),
-			"RABBITMQ_MNESIA_BASE=" + filepath.Join(dir, "mnesia"), "RABBITMQ_LOG_BASE=" + filepath.Join(dir, "log"),
-			"RABBITMQ_ENABLED_PLUGINS_FILE=" + plugins, "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT=" + names,
-			"HOME=" + dir, "ERL_CRASH_DUMP=" + filepath.Join(dir, "dump"),
-		}, rabbitProgram)
-		if err == nil {
-			if err = p.until(ctx, "rabbitmq", func() bool { return answers("tcp", address) }); err != nil {
-				p.kill()
-			}
-		}
-		if err != nil {
-			epmd.kill()
-			return nil, err
-		}
-		return &server{process: p, mode: "rabbitmq", args: []string{"-url", "amqp://guest:guest@" + address + "/", "-kind", kind}, also: []*process{epmd}}, nil
+		s, _, err := startRabbit(ctx, dir, kind, "[].\n")
+		return s, err
 	}
+}
+
+// startRabbit is rabbit with plugins; env is how its own commands find it.
+func startRabbit(ctx context.Context, dir, kind, pluginList string) (_ *server, env []string, err error) {
+	var ports [3]int
+	for i := range ports {
+		if ports[i], err = freePort(); err != nil {
+			return nil, nil, err
+		}
+	}
+	names := strconv.Itoa(ports[0])
+	epmd, err := startProcess(nil, "epmd", "-port", names, "-address", "127.0.0.1")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := epmd.until(ctx, "epmd", func() bool { return answers("tcp", "127.0.0.1:"+names) }); err != nil {
+		epmd.kill()
+		return nil, nil, err
+	}
+	plugins := filepath.Join(dir, "plugins")
+	if err := os.WriteFile(plugins, []byte(pluginList), 0o600); err != nil {
+		epmd.kill()
+		return nil, nil, err
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", ports[1])
+	env = []string{
+		"RABBITMQ_NODENAME=bench" + names + "@localhost", "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
+		"RABBITMQ_NODE_PORT=" + strconv.Itoa(ports[1]), "RABBITMQ_DIST_PORT=" + strconv.Itoa(ports[2]),
+		"RABBITMQ_MNESIA_BASE=" + filepath.Join(dir, "mnesia"), "RABBITMQ_LOG_BASE=" + filepath.Join(dir, "log"),
+		"RABBITMQ_ENABLED_PLUGINS_FILE=" + plugins, "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT=" + names,
+		"HOME=" + dir, "ERL_CRASH_DUMP=" + filepath.Join(dir, "dump"),
+	}
+	p, err := startProcess(env, rabbitProgram)
+	if err == nil {
+		if err = p.until(ctx, "rabbitmq", func() bool { return answers("tcp", address) }); err != nil {
+			p.kill()
+		}
+	}
+	if err != nil {
+		epmd.kill()
+		return nil, nil, err
+	}
+	return &server{process: p, mode: "rabbitmq", args: []string{"-url", "amqp://guest:guest@" + address + "/", "-kind", kind}, also: []*process{epmd}}, env, nil
 }
