@@ -20,10 +20,9 @@ var (
 // large is a cluster of many members: two full repositories, and queues that are
 // spread over the others. Every member has opened HOT, which three of them host.
 type large struct {
-	s       *sim
-	t       *testing.T
-	hot     []*node
-	callers []*app
+	s   *sim
+	t   *testing.T
+	hot []*node
 }
 
 func newLarge(t *testing.T, members, queues int) *large {
