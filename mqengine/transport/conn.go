@@ -49,7 +49,8 @@ type conn struct {
 	room    sync.Cond // senders wait: bytes left the queue, or the link ended
 	queue   []byte
 	spare   []byte
-	writing int // bytes of the write in progress
+	writing int  // bytes of the write in progress
+	met     bool // the other side's preface was seen
 	held    bool
 	closing bool
 	lease   int   // share of the budget that the last frame has
@@ -83,6 +84,9 @@ func (c *conn) greet(deadline time.Time) error {
 	if err := readPreface(c.r, c.opt.Protocol); err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.met = true
+	c.mu.Unlock()
 	return c.nc.SetReadDeadline(time.Time{})
 }
 
@@ -274,7 +278,9 @@ func (c *conn) writeOnce() {
 	if err != nil && c.err == nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			err = ErrSlow
-			_ = c.nc.Close() // who waits in Receive has to know, too
+			if c.met {
+				_ = nc.Close() // who waits in Receive has to know, too; a greeting has a time of its own
+			}
 		}
 		c.err = fmt.Errorf("send to %s: %w", c.name, err)
 	}
