@@ -506,3 +506,24 @@ func TestWebhookAction(t *testing.T) {
 		}
 	})
 }
+
+// TestBudget_OverARestart: a daemon that crashes again and again does not act
+// without a bound.
+func TestBudget_OverARestart(t *testing.T) {
+	bubble(t, func(w *world) { w.opt.Budget = 2 }, func(t *testing.T, w *world) {
+		for i := range 4 {
+			w.tick(w.intent("S"+strings.Repeat("x", i), open, script))
+			w.pass(1)
+			w.crash()
+			w.run()
+		}
+		w.pass(2)
+		if n := w.programs.count(); n != 2 {
+			t.Errorf("%d programs ran, the budget is 2", n)
+		}
+		w.pass(70)
+		if n := w.programs.count(); n != 4 {
+			t.Errorf("%d programs ran a minute later, want all 4", n)
+		}
+	})
+}
