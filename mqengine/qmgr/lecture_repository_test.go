@@ -184,7 +184,7 @@ func TestLecture_MemberRemovedStepByStep(t *testing.T) {
 	qm1.puts(h, "again", 6)
 	w.pass(time.Second)
 	if got := depths("DCQ1", qm2, qm3); got != "3 3" {
-		t.Errorf("joined again: %s of 6 %s %q %q", got, qm1.show("DISPLAY CLUSQMGR(*) STATUS", "CLUSQMGR", "STATUS")+qm1.show("DISPLAY QCLUSTER(*) CLUSQMGR", "CLUSQMGR", "QUEUE"), qm1.log, qm3.log)
+		t.Errorf("joined again: %s of 6, log %q", got, qm3.log)
 	}
 	qm3.puts(qm3.opens("DCQ1"), "own", 1)
 }
