@@ -76,6 +76,7 @@ func (m *Machine) startListeners(now time.Time, fx *Effects) {
 	clear(m.listeners.wanted)
 }
 
+// startListener asks the shell to bind what a definition says; c, if there is one, is answered then.
 func (m *Machine) startListener(fx *Effects, def *object.Object, c *conn, tag uint64) {
 	l := &listener{name: def.Name, def: def, addr: net.JoinHostPort(def.Str("IPADDR"), strconv.Itoa(def.Int("PORT"))), conn: c, tag: tag}
 	if def.Name == OwnListener && m.cfg.Listen != "" {
