@@ -4,7 +4,7 @@
 // clients are no dependency of the product.
 //
 // `bench suite` starts the servers on loopback, runs interleaved rounds, counts
-// the syncs of every side, voids a round that was answered with too few, and
+// the syncs of every side (with strace), voids a round that was answered with too few, and
 // prints medians and ratios beside the goals; run.sh builds what it needs. The
 // other modes are one client each, started by the suite as processes of their
 // own. ../docs/performance.md holds what was measured.
