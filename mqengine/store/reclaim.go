@@ -50,6 +50,7 @@ func (r *reclaims) count(u *Unit) {
 			came++
 		case OpDeleteMessage, OpDeleteBody:
 			went++
+		case OpSetRecord, OpDeleteRecord: // few, and written over in place
 		}
 	}
 	r.came.Add(int64(came))
