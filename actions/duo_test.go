@@ -16,10 +16,10 @@ import (
 // daemon. A change is known at the other one after a while.
 type duo struct {
 	t     testing.TB
-	rng   *rand.Rand
 	delay time.Duration // propagation
 
 	mu      sync.Mutex
+	rng     *rand.Rand
 	sides   [2]*side
 	alone   time.Time // since when nobody is available, zero if somebody is
 	longest time.Duration
@@ -58,9 +58,16 @@ func (s *side) heard(now time.Time) string {
 	return value
 }
 
+// upTo is a random time below most.
+func (d *duo) upTo(most time.Duration) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Duration(d.rng.Int64N(int64(most)))
+}
+
 // Set changes the own instance after a moment.
 func (s *side) Set(_ context.Context, _, _ string, values []Value) error {
-	time.Sleep(time.Duration(s.d.rng.IntN(20)) * time.Millisecond)
+	time.Sleep(s.d.upTo(20 * time.Millisecond))
 	d := s.d
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +94,7 @@ func (s *side) ReadBack(context.Context, string, string, []string) ([]Value, err
 // Look reads what the other daemon shows, after a moment.
 func (s *side) Look(ctx context.Context, queue string) (PeerLook, error) {
 	select {
-	case <-time.After(time.Duration(s.d.rng.IntN(30)) * time.Millisecond):
+	case <-time.After(s.d.upTo(30 * time.Millisecond)):
 	case <-ctx.Done():
 		return PeerLook{}, errors.New("nothing came")
 	}
@@ -152,7 +159,7 @@ func (d *duo) live(interval time.Duration, intervals int) {
 		ctx, cancel := context.WithCancel(context.Background())
 		s.stop = cancel
 		go func() { s.ended <- s.engine.Run(ctx) }()
-		phase := time.Duration(d.rng.Int64N(int64(interval)))
+		phase := d.upTo(interval)
 		wait.Go(func() {
 			time.Sleep(phase)
 			in := situations.Intent{
