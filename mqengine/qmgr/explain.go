@@ -181,9 +181,14 @@ func (m *Machine) remedy(req *ExplainReq, d *destination, reason mqi.Reason) str
 	}
 	switch reason {
 	case mqi.MQRC_UNKNOWN_OBJECT_NAME:
+		if d.qmgr == m.name {
+			return fmt.Sprintf("%s has no queue %s, and who names %s asks for one that is there; without a queue manager the clusters are asked", m.name, orBlank(d.name), m.name)
+		}
 		return fmt.Sprintf("%s has no queue %s, and %s; check how it is written, and CLUSTER of its definition", m.name, orBlank(d.name), where)
 	case mqi.MQRC_CLUSTER_RESOLUTION_ERROR:
 		return "no full repository has answered in time; look at DISPLAY CLUSQMGR(*) QMTYPE STATUS for the channels to those of QMTYPE(REPOS)"
+	case mqi.MQRC_DEF_XMIT_Q_USAGE_ERROR, mqi.MQRC_UNKNOWN_DEF_XMIT_Q, mqi.MQRC_DEF_XMIT_Q_TYPE_ERROR:
+		return fmt.Sprintf("nothing else leads to %s, and DEFXMITQ(%s) of %s is not a local queue with USAGE(XMITQ) that other messages than the clusters' may use", orBlank(d.qmgr), m.limits.defXmitQ, m.name)
 	case mqi.MQRC_UNKNOWN_REMOTE_Q_MGR:
 		return fmt.Sprintf("%s knows no queue manager %s: no transmission queue, no alias of that name and no DEFXMITQ, and %s", m.name, orBlank(d.qmgr), where)
 	case mqi.MQRC_UNKNOWN_ALIAS_BASE_Q:

@@ -3,6 +3,8 @@ package repository
 import (
 	"slices"
 	"time"
+
+	"github.com/situationd/situationd/mqengine/object"
 )
 
 // Known says how far the clusters have been asked for a name.
@@ -17,13 +19,17 @@ const (
 
 // Ask makes sure that a queue's or queue manager's name is known, as the first
 // open does: where this is a partial repository it subscribes. The
-// subscription stays in use, so it will be renewed.
+// subscription stays in use, so it will be renewed. Nobody is asked for what is
+// no name: a full repository would refuse the command, with every other name in it.
 func (r *Repository) Ask(now time.Time, name string, fx *Effects) Known {
 	clusters := r.Clusters()
 	if len(clusters) == 0 {
 		return KnownNowhere
 	}
 	known := KnownAnswer
+	if object.CheckQueueName(name) != nil {
+		return known
+	}
 	for _, c := range clusters {
 		if r.IsFull(c) {
 			continue
@@ -40,6 +46,9 @@ func (r *Repository) Asked(name string) Known {
 	clusters := r.Clusters()
 	if len(clusters) == 0 {
 		return KnownNowhere
+	}
+	if object.CheckQueueName(name) != nil {
+		return KnownAnswer
 	}
 	for _, c := range clusters {
 		if a := r.asks[askKey{c, name}]; !r.IsFull(c) && (a == nil || !a.answered) {

@@ -157,9 +157,21 @@ func (r *Repository) serve(now time.Time, c *Command, news []*Record, joined []s
 		r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.allRecords(now, c.Cluster)}, fx)
 	case c.Op == OpSubscribe:
 		r.answer(now, to, c.Names, fx)
-	case c.Op == OpTold && c.Count != r.countOf(c.Cluster, c.FromQMID):
-		r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: r.recordsOf(c.Cluster, c.FromQMID)}, fx)
+	case c.Op == OpTold:
+		r.told(now, to, c, fx)
 	}
+}
+
+// told answers a member that has just told everything, for the first time or
+// again. It may know the way here only from its CLUSSDR, after REFRESH CLUSTER
+// REPOS(YES) or a restore from before it joined: it hears who the full
+// repositories are, and which other records of its own there are.
+func (r *Repository) told(now time.Time, to target, c *Command, fx *Effects) {
+	records := r.fullRecords(now, c.Cluster)
+	if c.Count != r.countOf(c.Cluster, c.FromQMID) {
+		records = append(records, r.recordsOf(c.Cluster, c.FromQMID)...)
+	}
+	r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: records}, fx)
 }
 
 // tellAgain has the next reach publish everything to a full repository that asked for it.

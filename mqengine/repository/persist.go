@@ -83,6 +83,9 @@ func (r *Repository) restoreAsk(key string, value []byte) error {
 	cluster, name, _ := strings.Cut(key, separator)
 	rd := wire.NewReader(value)
 	a := &ask{answered: rd.Bool(), used: rd.Bool(), renewAt: time.UnixMilli(rd.Int()), expires: time.UnixMilli(rd.Int())}
+	if object.CheckQueueName(name) != nil {
+		return rd.Done() // from a time when any name was asked for
+	}
 	r.asks[askKey{cluster, name}] = a
 	r.sweepAt = earliest(r.sweepAt, a.renewAt)
 	return rd.Done()

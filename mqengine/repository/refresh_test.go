@@ -1,0 +1,80 @@
+package repository
+
+import (
+	"strings"
+	"testing"
+)
+
+// Whoever knows nothing but its CLUSSDR hears who the full repositories are,
+// also if they know it already: after REFRESH CLUSTER REPOS(YES), and restored
+// from a backup of before it joined.
+func TestFullRepositoriesAreFoundAgain(t *testing.T) {
+	t.Parallel()
+	for name, forget := range map[string]func(n *node, before backup){
+		"REFRESH CLUSTER REPOS(YES)": func(n *node, _ backup) { n.refresh("C1", true) },
+		"restored":                   func(n *node, before backup) { n.restore(before, 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, qm1, qm2, _ := article(t)
+			qm4 := w.add("QM4")
+			before := qm4.backup()
+			qm4.join("QM1", false)
+			qm4.define(queue("HERS", "C1"))
+			before.member, before.queues, before.clusters = qm4.member, qm4.queues, qm4.clusters
+			qm4.ask("DCQ1")
+			w.settle()
+			forget(qm4, before)
+			if got := qm4.qmgrs(); strings.Contains(got, "QM1*") {
+				t.Fatalf("QM4 has forgotten nothing: %s", got)
+			}
+			w.settle()
+			if got := qm4.qmgrs(); !strings.Contains(got, "QM1* QM2*") {
+				t.Errorf("QM4 knows %s", got)
+			}
+			// Both hear what changes there.
+			o := queue("HERS", "C1")
+			mustSet(o, "PUT", "DISABLED")
+			qm4.define(o)
+			if got := len(w.pending()); got != 2 {
+				t.Errorf("a change goes to %d full repositories: %v", got, w.pending())
+			}
+			w.settle()
+			w.want(qm1, "HERS", "QM4:DISABLED")
+			w.want(qm2, "HERS", "QM4:DISABLED")
+		})
+	}
+}
+
+// What is no name is answered at once, and keeps nothing else from being heard
+// of: not now, not when subscriptions are renewed, not from a full repository that is new.
+func TestAsk_WhatIsNoName_HurtsNoOther(t *testing.T) {
+	t.Parallel()
+	w, _, _, qm3 := article(t)
+	qm4 := w.add("QM4")
+	qm4.join("QM1", false)
+	w.settle()
+	// From a store in which such a question was kept.
+	old := storeAsk(askKey{"C1", "C D"}, &ask{used: true, renewAt: w.now.Add(RenewAfter), expires: w.now.Add(Lifetime)})
+	qm4.stored[old.Key] = old.Value
+	qm4.restart()
+	for _, name := range []string{"", " ", "A B", "*", "ДА", strings.Repeat("X", 49), "A\x00B"} {
+		if got := qm4.ask(name); got != KnownAnswer || qm4.repo.Asked(name) != KnownAnswer {
+			t.Errorf("%q: asked, known %v", name, got)
+		}
+	}
+	if got := qm4.ask("DCQ1"); got != KnownNo {
+		t.Errorf("DCQ1: known %v before anybody has answered", got)
+	}
+	w.settle() // fails where a command is refused
+	w.wait(RenewAfter + day(1))
+	third := w.add("QM9")
+	third.join("QM1", true)
+	w.settle()
+	w.wait(day(5)) // longer than the first subscription lived
+	o := queue("DCQ1", "C1")
+	mustSet(o, "PUT", "DISABLED")
+	qm3.define(o)
+	w.settle()
+	w.want(qm4, "DCQ1", "QM2:ENABLED QM3:DISABLED")
+}
