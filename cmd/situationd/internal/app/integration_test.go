@@ -267,3 +267,15 @@ scrape_configs:
 		t.Errorf("promtool check metrics: %v\n%s", err, out)
 	}
 }
+
+func TestIntegration_PromtoolTestsTheRulesOnTheDaemon(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"check", "rules", prometheusRules},
+		{"test", "rules", prometheusTests},
+	} {
+		if out, err := exec.Command("promtool", args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}

@@ -38,6 +38,9 @@ func (a *App) qmgrMetrics(ctx context.Context) *httpapi.QMgrMetrics {
 	if latest == nil || latest.Stale {
 		return m
 	}
+	if _, _, err := a.link.Conn(); err != nil {
+		return m // lost since the sample: the next one may be long in coming
+	}
 	now := time.Now()
 	m.Connected = true
 	if started := latest.Observation.Started; !started.IsZero() {
