@@ -36,7 +36,7 @@ var displayForms = []form{
 		params: []object.Attr{words("TYPE", "ALL", "QLOCAL", "QALIAS", "QREMOTE", "QMODEL", "QCLUSTER"), bare("CLUSINFO"), filter("CLUSTER"), filter("CLUSNL")}},
 	displayQueues(object.QLocal), displayQueues(object.QAlias), displayQueues(object.QRemote), displayQueues(object.QModel),
 	{verb: "DISPLAY", noun: "QCLUSTER", name: genericName, nameType: nameObject, views: []object.View{object.ViewQCluster},
-		params: []object.Attr{filter("CLUSTER")}},
+		params: []object.Attr{bare("CLUSINFO"), filter("CLUSTER")}},
 	{verb: "DISPLAY", noun: "QSTATUS", name: genericName, nameType: nameObject,
 		views:  []object.View{object.ViewQueueStatus, object.ViewHandleStatus},
 		params: []object.Attr{words("TYPE", "QUEUE", "HANDLE"), words("OPENTYPE", "ALL", "INPUT", "OUTPUT")},

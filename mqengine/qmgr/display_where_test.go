@@ -21,7 +21,7 @@ const someConditions = 60
 
 // everyDisplay are the displays that take WHERE, each of everything.
 var everyDisplay = []string{
-	"QUEUE(*)", "QUEUE(*) TYPE(QLOCAL)", "QUEUE(*) CLUSINFO", "QLOCAL(*)", "QALIAS(*)", "QREMOTE(*)", "QMODEL(*)", "QCLUSTER(*)",
+	"QUEUE(*)", "QUEUE(*) TYPE(QLOCAL)", "QUEUE(*) CLUSINFO", "QLOCAL(*)", "QALIAS(*)", "QREMOTE(*)", "QMODEL(*)", "QCLUSTER(*)", "QCLUSTER(*) CLUSINFO",
 	"QSTATUS(*)", "QSTATUS(*) TYPE(HANDLE)", "CHANNEL(*)", "CHSTATUS(*)", "CLUSQMGR(*)", "CONN(*)", "CONN(*) TYPE(HANDLE)",
 	"CONN(*) TYPE(ALL)", "QMGR", "QMSTATUS", "NAMELIST(*)", "PROCESS(*)", "LISTENER(*)", "LSSTATUS(*)",
 }
