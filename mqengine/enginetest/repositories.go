@@ -64,7 +64,8 @@ func (n *node) sees(c *cluster) view {
 }
 
 // checkRepositories: in the end every member sees what the owners have defined:
-// a full repository everything, a partial one what it asked for.
+// a full repository everything, a partial one what it asked for and who the
+// full ones are.
 func (s *sim) checkRepositories(when string) {
 	for _, n := range s.nodes {
 		s.addApp("I"+n.name, n, &asker{})
@@ -102,6 +103,11 @@ func (s *sim) differences() (wrong []string) {
 			}
 			if c.full(n) && len(got.members) != len(want.members) {
 				wrong = append(wrong, fmt.Sprintf("%s keeps the full repository of %s and sees %v as members", n.name, c.name, slices.Sorted(maps.Keys(got.members))))
+			}
+			for _, fr := range c.members {
+				if _, known := got.members[fr.name]; c.full(fr) && !known {
+					wrong = append(wrong, fmt.Sprintf("%s does not know that %s keeps a full repository of %s", n.name, fr.name, c.name))
+				}
 			}
 			for _, name := range slices.Sorted(maps.Keys(got.members)) {
 				if got.members[name] != want.members[name] {
