@@ -32,6 +32,27 @@ func TestUnitOfWorkOverTwoQueues(t *testing.T) {
 	check(t, "committed", r.get(other, seen, 0), "reply")
 }
 
+// A committed unit is there after a crash with all its parts, wherever they went:
+// to a queue here, under another name, or to another queue manager.
+func TestCommittedUnitSurvivesWhole(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.define("DEFINE QLOCAL(A)", "DEFINE QALIAS(B) TARGET(A)", "DEFINE QLOCAL(QM2) USAGE(XMITQ)",
+		"DEFINE QREMOTE(FAR) RNAME(Q) RQMNAME(QM2)", "DEFINE QLOCAL(DONE)")
+	c := r.connect(1, "app")
+	done := r.open(c, "DONE", inOut)
+	r.put(c, done, "request", persistent)
+	check(t, "got", r.get(c, done, mqi.MQGMO_SYNCPOINT), "request")
+	for _, name := range []string{"A", "B", "FAR"} {
+		r.put(c, r.open(c, name, out), "to "+name, persistent, inUnit)
+	}
+	r.must(c, CommitReq{})
+	r.crash()
+	check(t, "local and alias", r.counts("A"), "2/0")
+	check(t, "transmission queue", r.counts("QM2"), "1/0")
+	check(t, "what was got", r.counts("DONE"), "0/0")
+}
+
 func TestBackoutRestoresPlaces(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
