@@ -1,6 +1,7 @@
 package mqengine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -117,6 +118,10 @@ func lossesOf(found *store.Findings, s *qmgr.Salvage, remade []string) *Losses {
 	for _, gap := range found.Gaps {
 		say("lost: %s", l.gap(gap))
 	}
+	strays := s.Strays()
+	for _, q := range slices.Sorted(maps.Keys(strays)) {
+		say("out of reach: %d messages of %s; they stay in the store and cannot be got", strays[q], s.Queue(q))
+	}
 	for _, name := range remade {
 		say("as new: %s, whose definition is lost", name)
 	}
@@ -129,9 +134,9 @@ func lossesOf(found *store.Findings, s *qmgr.Salvage, remade []string) *Losses {
 func (l *Losses) gap(g store.Gap) string {
 	if g.Space == store.SpaceRecord {
 		if len(g.Last) == 0 {
-			return fmt.Sprintf("definitions and states from %q on", g.First)
+			return fmt.Sprintf("definitions and states from %q on", keyText(g.First))
 		}
-		return fmt.Sprintf("definitions and states from %q up to %q", g.First, g.Last)
+		return fmt.Sprintf("definitions and states from %q up to %q", keyText(g.First), keyText(g.Last))
 	}
 	from, first := g.Position(g.First)
 	to, last := g.Position(g.Last)
@@ -146,4 +151,11 @@ func (l *Losses) gap(g store.Gap) string {
 		return fmt.Sprintf("the messages of %s from position %d up to %d", l.salvage.Queue(from), first, last)
 	}
 	return fmt.Sprintf("the messages of %s from position %d on, up to position %d of %s", l.salvage.Queue(from), first, last, l.salvage.Queue(to))
+}
+
+// keyText is the key of a record without what only measures a gap: the bytes of
+// a name end before the first that is zero.
+func keyText(key []byte) []byte {
+	text, _, _ := bytes.Cut(key, []byte{0})
+	return text
 }

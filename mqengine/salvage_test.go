@@ -113,6 +113,24 @@ func TestSalvage_BodiesLost_ReportedAndTheRestIsThere(t *testing.T) {
 	wantGet(t, c, h, "new", 0)
 }
 
+// Where the definition of a queue is lost, the messages that are whole and that
+// nobody can get any more are counted.
+func TestLosses_DefinitionLost_MessagesOutOfReachAreCounted(t *testing.T) {
+	t.Parallel()
+	s := qmgr.NewSalvage()
+	for _, queue := range []uint32{9, 7, 9} {
+		if err := s.Message(queue, 1, nil, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Join(lossesOf(&store.Findings{Messages: 3}, s, nil).Lines, "\n")
+	want := "out of reach: 1 messages of the queue of number 7, whose definition is lost; they stay in the store and cannot be got\n" +
+		"out of reach: 2 messages of the queue of number 9, whose definition is lost; they stay in the store and cannot be got\n"
+	if !strings.HasPrefix(lines, want) {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+}
+
 // A range that cannot be read is told as what lies in it, also where it has no end.
 func TestLosses_Gaps_SayWhatLiesInThem(t *testing.T) {
 	t.Parallel()
@@ -125,6 +143,7 @@ func TestLosses_Gaps_SayWhatLiesInThem(t *testing.T) {
 		want string
 	}{
 		{store.Gap{Space: store.SpaceRecord, First: []byte("a"), Last: []byte("b")}, `definitions and states from "a" up to "b"`},
+		{store.Gap{Space: store.SpaceRecord, First: []byte("a\x00\x01"), Last: []byte("b\x00\x00\x01")}, `definitions and states from "a" up to "b"`},
 		{store.Gap{Space: store.SpaceRecord, First: []byte("a")}, `definitions and states from "a" on`},
 		{store.Gap{Space: store.SpaceMessage}, "the messages of all queues"},
 		{store.Gap{Space: store.SpaceMessage, Last: key(1, 5)}, "the messages of all queues up to position 5 of " + one},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/situationd/situationd/mqengine"
@@ -10,22 +11,25 @@ import (
 // startWhole starts the queue manager. A damaged store is reported, and with
 // --salvage replaced by what is whole in it.
 func (r *strmqmRun) startWhole(ctx context.Context) (*mqengine.QueueManager, error) {
+	var whole bool
 	if r.salvage {
 		losses, err := mqengine.Examine(r.data, r.name)
 		if err != nil {
 			return nil, err
 		}
-		if losses.Whole {
-			_, err = fmt.Fprintf(r.env.Stderr, "strmqm: nothing of queue manager %s is damaged, --salvage has no effect\n", r.name)
-		} else {
-			err = r.rescue()
-		}
-		if err != nil {
-			return nil, err
+		if whole = losses.Whole; !whole {
+			if err := r.rescue(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	qm, err := r.start(ctx)
 	switch {
+	case err == nil && whole: // only now: damage that holds nothing shows when the database opens
+		if _, err := fmt.Fprintf(r.env.Stderr, "strmqm: nothing of queue manager %s is damaged, --salvage has no effect\n", r.name); err != nil {
+			return nil, errors.Join(err, qm.Stop(context.WithoutCancel(ctx)))
+		}
+		return qm, nil
 	case !mqengine.Damaged(err):
 		return qm, err
 	case !r.salvage:

@@ -14,13 +14,14 @@ import (
 type Salvage struct {
 	words   interner
 	queues  map[uint32]string
+	strays  map[uint32]int // messages by queue whose definition is lost
 	keys    map[string]bool
 	highest uint32
 }
 
 // NewSalvage begins with nothing.
 func NewSalvage() *Salvage {
-	return &Salvage{queues: map[uint32]string{}, keys: map[string]bool{}}
+	return &Salvage{queues: map[uint32]string{}, strays: map[uint32]int{}, keys: map[string]bool{}}
 }
 
 // Record notes a record that can be read.
@@ -50,8 +51,15 @@ func (s *Salvage) BodyOf(header []byte) (store.BodyID, error) {
 // Message notes a message that is whole.
 func (s *Salvage) Message(queue uint32, _ uint64, _ []byte, _ store.BodyID, _ []byte) error {
 	s.highest = max(s.highest, queue)
+	if s.queues[queue] == "" {
+		s.strays[queue]++
+	}
 	return nil
 }
+
+// Strays counts the whole messages, by queue, that no application can get any
+// more: the definition of their queue is lost.
+func (s *Salvage) Strays() map[uint32]int { return s.strays }
 
 // Queue is the name of a queue, or what can be said of one whose definition is lost.
 func (s *Salvage) Queue(number uint32) string {
