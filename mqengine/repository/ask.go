@@ -17,10 +17,15 @@ const (
 	KnownNowhere              // this queue manager is in no cluster
 )
 
+// MaxAsked is how many names a partial repository asks for in all its clusters.
+// A subscription lives for 30 days, and anybody who may open queues makes them.
+const MaxAsked = 100_000
+
 // Ask makes sure that a queue's or queue manager's name is known, as the first
 // open does: where this is a partial repository it subscribes. The
 // subscription stays in use, so it will be renewed. Nobody is asked for what is
 // no name: a full repository would refuse the command, with every other name in it.
+// Beyond MaxAsked no new name is asked for, and stays without an answer.
 func (r *Repository) Ask(now time.Time, name string, fx *Effects) Known {
 	clusters := r.Clusters()
 	if len(clusters) == 0 {
@@ -34,7 +39,8 @@ func (r *Repository) Ask(now time.Time, name string, fx *Effects) Known {
 		if r.IsFull(c) {
 			continue
 		}
-		if !r.ask(now, askKey{c, name}, fx).answered {
+		k := askKey{c, name}
+		if r.asks[k] == nil && len(r.asks) >= MaxAsked || !r.ask(now, k, fx).answered {
 			known = KnownNo
 		}
 	}

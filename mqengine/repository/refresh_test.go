@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -77,4 +78,30 @@ func TestAsk_WhatIsNoName_HurtsNoOther(t *testing.T) {
 	qm3.define(o)
 	w.settle()
 	w.want(qm4, "DCQ1", "QM2:ENABLED QM3:DISABLED")
+}
+
+// Names without end are not asked for; those that were go on being known.
+func TestAsk_NamesWithoutEnd_AreBounded(t *testing.T) {
+	t.Parallel()
+	w, _, _, _ := article(t)
+	qm4 := w.add("QM4")
+	qm4.join("QM1", false)
+	w.settle()
+	qm4.ask("DCQ1")
+	w.settle()
+	before := len(qm4.repo.asks)
+	var fx Effects
+	for i := range MaxAsked {
+		qm4.repo.Ask(w.now, fmt.Sprintf("NONE.%d", i), &fx)
+		fx = Effects{}
+	}
+	if n := len(qm4.repo.asks); before == 0 || n != MaxAsked {
+		t.Errorf("%d names asked for, then %d", before, n)
+	}
+	if got := qm4.repo.Ask(w.now, "ONE.MORE", &fx); got != KnownNo || len(fx.Sets)+len(fx.Sends) > 0 {
+		t.Errorf("one more: %v, and it did %+v", got, fx)
+	}
+	if got := qm4.repo.Ask(w.now, "DCQ1", &fx); got != KnownAnswer {
+		t.Errorf("what was known: %v", got)
+	}
 }
