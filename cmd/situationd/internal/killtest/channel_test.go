@@ -88,23 +88,28 @@ func (c *trio) commands(i int, queue string, l layout) string {
 	return text + queue
 }
 
-// waitKnown waits until QM1 knows both instances; a partial repository asks when
-// the queue is opened.
+// waitKnown waits until every member knows both instances; a member asks when
+// the queue is opened, and until it is answered one that has an instance of its
+// own knows no other: who redistributes then gets 2051.
 func (c *trio) waitKnown(t *testing.T) {
 	t.Helper()
-	conn, err := c.qm[0].Dial(t.Context(), "opener")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Disconnect(t.Context())
-	proctest.WaitFor(t, "both instances known on QM1", func() (bool, error) {
-		if h, _, err := conn.Open(t.Context(), mqi.OD{ObjectName: "DCQ1"}, mqi.MQOO_OUTPUT); err != nil {
-			return false, err
-		} else if err := conn.Close(t.Context(), h, 0); err != nil {
-			return false, err
+	for _, qm := range c.qm {
+		conn, err := qm.Dial(t.Context(), "opener")
+		if err != nil {
+			t.Fatal(err)
 		}
-		return len(c.qm[0].MQSC(t, "DISPLAY QUEUE(*) TYPE(QCLUSTER) WHERE(CLUSTER EQ C1)")) >= 2, nil
-	})
+		proctest.WaitFor(t, "both instances known on "+qm.Name, func() (bool, error) {
+			if h, _, err := conn.Open(t.Context(), mqi.OD{ObjectName: "DCQ1"}, mqi.MQOO_OUTPUT); err != nil {
+				return false, err
+			} else if err := conn.Close(t.Context(), h, 0); err != nil {
+				return false, err
+			}
+			return len(qm.MQSC(t, "DISPLAY QUEUE(*) TYPE(QCLUSTER) WHERE(CLUSTER EQ C1)")) >= 2, nil
+		})
+		if err := conn.Disconnect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 const dcq1 = "DEFINE QLOCAL(DCQ1) CLUSTER(C1) DEFBIND(NOTFIXED) DEFPSIST(YES) MAXDEPTH(999999999)\n"
