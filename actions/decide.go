@@ -75,8 +75,13 @@ func decide(in *situations.Intent, index int, f *Facts) decision {
 		}
 		return decideRevert(in, a, f)
 	case situations.VerbRedistribute:
-		if a.Never || f.NeverMove {
+		switch {
+		case a.Never || f.NeverMove:
 			return decision{Do: doNoChange, Reason: "redistribute: never is said for this queue"}
+		case f.Cancelled != "":
+			return decision{Do: doNoChange, Reason: "cancelled by " + f.Cancelled}
+		case f.Person != nil: // of a person's run, too
+			return held(standing(f)...)
 		}
 		return decideOther(in, a, f, kindNeither)
 	case situations.VerbEvent:

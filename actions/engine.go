@@ -88,6 +88,7 @@ type Engine struct {
 	holds    holds
 	breaker  breaker
 	jobs     map[Target]*Job
+	hand     hand
 	shown    map[string]publication // by queue, for the peers
 	stats    counters
 }
@@ -197,9 +198,8 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	e.mu.Unlock()
 	e.readEnds()
-	if !e.opt.Manual {
-		e.resume()
-	}
+	e.resume()
+	e.abandon()
 	e.begun()
 	e.loop(ctx)
 	e.drain(stop)
@@ -364,8 +364,12 @@ func (e *Engine) admit(en *entry) {
 			continue
 		}
 		switch {
+		case en.byHand():
+			// It only moves messages, and waits for its turn.
 		case givesAllBack(in):
 			old.supersede("given back by " + in.By)
+		case old.byHand() && putsBack(in):
+			old.supersede(in.Key.Situation + " puts the instance back into the balancing")
 		case old.in.Key == in.Key && in.Edge == situations.EdgeRepeat:
 			if old.busy() && en.p.untouched() {
 				// The same actions are still under way: doing them again is what they do.
@@ -400,6 +404,9 @@ func (e *Engine) remove(en *entry) {
 		tg.entries = slices.Delete(tg.entries, i, i+1)
 	}
 	delete(e.entries, en.in.ID)
+	e.hand.note(en.in.ID, func(r *MoveRun) { // if it never began
+		r.Over, r.State, r.Why, r.Report.Reason = true, string(MoveCancelled), "", en.superseded
+	})
 	e.finished = append(e.finished, en.in.ID)
 	if en.over != nil {
 		close(en.over)

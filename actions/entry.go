@@ -33,6 +33,8 @@ type Progress struct {
 	Flight  *Flight   `json:"flight,omitempty"`
 	Lowered []Lowered `json:"lowered,omitempty"`
 	Moved   int       `json:"moved,omitempty"` // messages, by all runs of this intent
+	// Cancelled is who ended the moving of messages for this intent, blank for nobody.
+	Cancelled string `json:"cancelled,omitempty"`
 }
 
 // untouched says that nothing was begun.
@@ -98,6 +100,9 @@ func (en *entry) action() *situations.Action {
 
 // mover is the index of a redistribute that is done once and watches on, or -1.
 func (en *entry) mover() int {
+	if en.byHand() || en.p.Cancelled != "" {
+		return -1
+	}
 	for i := range min(en.p.Next, len(en.in.Actions)) {
 		if a := &en.in.Actions[i]; a.Verb == situations.VerbRedistribute && !a.Never {
 			return i
@@ -155,6 +160,7 @@ func (en *entry) inherit(old *entry) {
 		}
 	}
 	en.p.Moved += old.p.Moved
+	en.p.Cancelled = old.p.Cancelled
 }
 
 // need is how many other instances a lowering of the intent must leave.

@@ -85,7 +85,8 @@ type Facts struct {
 	Maintained bool
 	Person     *PersonHold
 	Broken     string
-	V6         bool // workload order before MQ 8
+	Cancelled  string // who ended the moving of messages for this intent
+	V6         bool   // workload order before MQ 8
 	Claims     *Claims
 	Outs       *outs
 }
@@ -113,6 +114,12 @@ func guard(f *Facts, k kind, a *situations.Action, lever Lever, in *situations.I
 		add(HoldJournal, "the journal cannot be written")
 	}
 	if k == kindFree {
+		return holds
+	}
+	if in.By != "" { // a person's wish waits for no guard
+		if triggered(&f.Row) {
+			add(HoldTrigger, "%s is a trigger queue, which is left alone", f.Target.Queue)
+		}
 		return holds
 	}
 	if end := f.GraceFrom.Add(f.Grace); f.Grace > 0 && f.Now.Before(end) {

@@ -72,16 +72,23 @@ func (e *Engine) acquire(ctx context.Context) bool {
 // moved takes the report of a run: what the journal says, whether the next
 // action may go, and when the queue is looked at again.
 func (e *Engine) moved(s *step, m Moved, started bool) {
-	if errors.Is(m.Err, errNotNow) {
+	byHand := s.en.byHand()
+	if errors.Is(m.Err, errNotNow) && !byHand {
 		return // held; the hold says why
 	}
 	if m.Err != nil && m.Outcome != MoveFailed {
 		e.log.Warn("messages moved, but not all of it could be noted", "queue", s.tg.Queue, "error", m.Err)
 	}
 	e.mu.Lock()
-	over := s.en.superseded
+	over, cancelled := s.en.superseded, s.en.p.Cancelled
+	if over == "" && byHand && e.stopping {
+		over = "the daemon ends"
+	}
 	e.mu.Unlock()
 	result, reason, goOn := verdictOf(m, over)
+	if m.Outcome == MoveCancelled && over == "" && cancelled != "" {
+		reason, goOn = "cancelled by "+cancelled+", at the end of a unit of work", true
+	}
 	if started || e.news(s, m) {
 		if !started && m.Outcome == MoveEmpty {
 			result = resultNoChange
@@ -100,6 +107,9 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 	}
 	e.remember(s, m, started)
 	switch {
+	case byHand:
+		e.concludes(s, m, reason)
+		e.advance(s.en)
 	case m.Outcome == MoveFailed:
 		e.retry(s, fmt.Errorf("move: %w", m.Err))
 	case goOn && !s.again:
@@ -218,6 +228,7 @@ type Job struct {
 	Rate      float64
 	State     string // moving, or the outcome of the last run
 	Skipped   Skipped
+	By        string // the person who wants it, blank for a rule
 }
 
 func (e *Engine) show(s *step, m Moved, state string) {
@@ -225,6 +236,7 @@ func (e *Engine) show(s *step, m Moved, state string) {
 	defer e.mu.Unlock()
 	e.jobs[s.tg.Target] = &Job{
 		Target: s.tg.Target, Moved: s.en.p.Moved + m.Moved, Remaining: m.Remaining,
-		Rate: m.Rate, State: state, Skipped: m.Skipped,
+		Rate: m.Rate, State: state, Skipped: m.Skipped, By: s.en.in.By,
 	}
+	e.hand.note(s.en.in.ID, func(r *MoveRun) { r.State, r.Why, r.Report = state, "", m })
 }

@@ -200,6 +200,7 @@ func (e *Engine) facts(tg *target, en *entry, a *situations.Action, now time.Tim
 		Raised: e.raised[tg.Target], JournalOK: e.opt.Journal.Ready(), BudgetFree: e.budget.free(now),
 		V6: e.opt.V6, Claims: e.claims, Outs: &e.outs,
 		Person: e.holds.of(tg.Queue, now), Broken: e.breaker.holding(en.in.Key.Situation),
+		Cancelled: en.p.Cancelled,
 	}
 	if e.opt.Items != nil {
 		f.Flapping, f.Maintained = e.opt.Items.Flapping(en.in.Key), e.opt.Items.Maintained(en.in.Key)

@@ -29,6 +29,9 @@ func (e *Engine) resume() {
 	e.mu.Lock()
 	var open []*step
 	for _, en := range e.entries {
+		if e.opt.Manual && !en.byHand() {
+			continue
+		}
 		if en.p.Flight != nil && len(en.p.Flight.Changes) == 0 {
 			open = append(open, e.flown(en))
 		}
@@ -85,6 +88,7 @@ func (e *Engine) doubt(s *step, reason string) {
 	e.journal(s, resultInDoubt, reason)
 	e.mu.Lock()
 	s.en.p.Flight = nil
+	s.en.told = s.en.told || s.en.byHand()
 	e.mu.Unlock()
 	e.save(s.en)
 }

@@ -22,6 +22,8 @@ const (
 	stepAdopt   // a change begun before a restart was made
 	stepDoubt   // a change begun before a restart was not made
 	stepClosed  // an attempt whose end the journal tells, and the state did not
+	stepRefuse  // a person's run must not begin
+	stepLost    // a person's run finds no queue manager
 )
 
 // step is one piece of work of a worker, decided under the lock.
@@ -95,8 +97,11 @@ func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 		}
 		return &step{kind: stepPutBack, index: l.Action, row: f.Row}
 	}
-	if en.action() == nil {
+	switch {
+	case en.action() == nil:
 		return e.nextWatch(tg, en, now)
+	case en.byHand():
+		return e.nextByHand(tg, en, now)
 	}
 	return e.nextAction(tg, en, en.p.Next, now)
 }
@@ -164,6 +169,10 @@ func (e *Engine) perform(s *step) {
 		e.adopt(s)
 	case stepClosed:
 		e.closed(s)
+	case stepRefuse:
+		e.refuse(s)
+	case stepLost:
+		e.lost(s)
 	case stepDoubt:
 		e.doubt(s, "the daemon ended before the change was made")
 	case stepAct:
