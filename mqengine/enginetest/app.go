@@ -78,6 +78,8 @@ func (a *app) call(req qmgr.Request, then func(answer)) {
 	a.n.step(qmgr.Call{Conn: a.conn, Tag: a.tag, Request: req})
 }
 
+func (a *app) order() int { return a.number }
+
 func (a *app) answered(ans answer) {
 	if !a.waiting || ans.Tag != a.tag {
 		a.s.fail("%s got an answer to call %d, which is not open", a.name, ans.Tag)

@@ -46,9 +46,21 @@ type node struct {
 	ticking  time.Time    // the tick that is planned, zero for none
 	held     []store.Op   // see sabotage
 
-	conns    map[qmgr.ConnID]*app
+	conns    map[qmgr.ConnID]client
 	lastConn qmgr.ConnID
 	lastLink qmgr.LinkID
+	shown    *shownQueues // what can be sampled; nil where nobody samples
+}
+
+// client is whoever has a connection.
+type client interface {
+	answered(ans answer)
+	// unsent is an answer that was made and not sent before the queue manager died.
+	unsent(ans answer)
+	// died: the connection is gone with its queue manager.
+	died()
+	// order is the same for the same client in every run of a seed.
+	order() int
 }
 
 // turn is what leaves the process once its unit is on disk.
@@ -59,6 +71,8 @@ type turn struct {
 	frames  []outFrame
 	dials   []qmgr.Dial
 	closes  []qmgr.LinkID
+	shown   []shownQueue
+	cluster bool // instances changed somewhere
 }
 
 type outFrame struct {
@@ -102,8 +116,11 @@ func (n *node) start() {
 	n.life++
 	n.up, n.steps, n.flushing, n.turns, n.applied, n.synced = true, 0, false, nil, 0, 0
 	n.lastDone, n.ticking, n.held = n.s.now, time.Time{}, nil
-	n.bodies, n.conns = map[store.BodyID][]byte{}, map[qmgr.ConnID]*app{}
+	n.bodies, n.conns = map[store.BodyID][]byte{}, map[qmgr.ConnID]client{}
 	n.fx.Reset()
+	if n.shown != nil {
+		n.shown = newShownQueues(n.now())
+	}
 	n.m = qmgr.New(qmgr.Config{Name: n.name, Order: order, StartTime: n.now(), IDSeed: uint64(n.life) << 32, Listen: n.addr, NewBody: func() store.BodyID {
 		n.lastBody++
 		return n.lastBody
@@ -220,6 +237,7 @@ func (n *node) flush() {
 	for _, id := range n.fx.Drop {
 		delete(n.bodies, id)
 	}
+	n.show(t)
 	n.s.noteEffects(n, &n.fx)
 	n.s.records.wrote(n, n.fx.Unit.Ops)
 	n.write(t)
@@ -293,11 +311,12 @@ func (n *node) durable(t *turn) {
 // release lets a turn out, effect by effect; the process may die in between.
 // What is left then stays in t for the checkers.
 func (n *node) release(t *turn) {
+	n.shown.release(n, t)
 	for len(t.replies) > 0 {
 		a := t.replies[0]
 		t.replies = t.replies[1:]
-		if app := n.conns[a.Conn]; app != nil {
-			app.answered(a)
+		if c := n.conns[a.Conn]; c != nil {
+			c.answered(a)
 		}
 		if n.s.maybeCrash(n, n.s.cfg.crashInRelease) {
 			n.s.counts.CrashesInRelease++
@@ -329,8 +348,8 @@ func (n *node) crash() {
 	n.up = false
 	for _, t := range n.turns {
 		for _, a := range t.replies {
-			if app := n.conns[a.Conn]; app != nil {
-				app.unsent(a)
+			if c := n.conns[a.Conn]; c != nil {
+				c.unsent(a)
 			}
 		}
 	}
@@ -338,13 +357,13 @@ func (n *node) crash() {
 	n.disk = n.s.broken.crash(n.disk, keep)
 	n.s.net.crashed(n)
 	n.s.ledger.crashed(n)
-	conns := make([]*app, 0, len(n.conns))
-	for _, a := range n.conns {
-		conns = append(conns, a)
+	conns := make([]client, 0, len(n.conns))
+	for _, c := range n.conns {
+		conns = append(conns, c)
 	}
-	slices.SortFunc(conns, func(a, b *app) int { return a.number - b.number })
-	for _, a := range conns {
-		a.died()
+	slices.SortFunc(conns, func(a, b client) int { return a.order() - b.order() })
+	for _, c := range conns {
+		c.died()
 	}
 }
 

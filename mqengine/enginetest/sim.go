@@ -53,6 +53,8 @@ type sim struct {
 	commands map[string]*mqsc.Command
 	records  tombstones
 
+	lastSession int
+
 	apps    []*app
 	counts  Counts
 	calm    bool // no more faults, no more puts

@@ -66,11 +66,17 @@ func moved(r *redistribute.Report) actions.Moved {
 	return out
 }
 
+// LedgerDB is where the daemon's state keeps the ledger.
+type LedgerDB interface {
+	LoadLedger(queue string, since time.Time) ([]actions.MovedMessage, error)
+	AppendLedger(queue string, entries []actions.MovedMessage) error
+}
+
 // ledgerStore keeps the ledger in the daemon's state.
-type ledgerStore struct{ db *actions.DB }
+type ledgerStore struct{ db LedgerDB }
 
 // NewLedger makes a ledger that lives in the daemon's state.
-func NewLedger(ttl time.Duration, db *actions.DB) *redistribute.Ledger {
+func NewLedger(ttl time.Duration, db LedgerDB) *redistribute.Ledger {
 	return redistribute.NewLedger(ttl, ledgerStore{db})
 }
 

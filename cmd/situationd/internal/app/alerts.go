@@ -1,23 +1,28 @@
 package app
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/situationd/situationd/actions"
 	"github.com/situationd/situationd/situations"
 )
 
-func (a *App) wireAlerts() error {
+func (a *App) wireAlerts(state State) error {
 	if len(a.config.Alertmanagers) == 0 {
 		return nil
 	}
 	var managers []actions.Alertmanager
 	for _, address := range a.config.Alertmanagers {
-		managers = append(managers, actions.Alertmanager{URL: address})
+		m := actions.Alertmanager{URL: address}
+		if a.outside != nil {
+			m.Client = &http.Client{Transport: a.outside.HTTP}
+		}
+		managers = append(managers, m)
 	}
 	var err error
 	a.notifier, err = actions.NewNotifier(actions.NotifierOptions{
-		Managers: managers, Source: alerts{a}, Store: a.state, Logger: a.logger.Named("alerts"),
+		Managers: managers, Source: alerts{a}, Store: state, Logger: a.logger.Named("alerts"),
 	})
 	return err
 }

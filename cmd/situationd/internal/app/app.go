@@ -37,6 +37,7 @@ type App struct {
 	dir     string // daemon/NAME
 
 	hosted   *mqengine.QueueManager // nil unless it runs in this process
+	outside  *Outside               // nil but in tests
 	state    *actions.DB
 	journal  *actions.Journal
 	link     *adapt.Link
@@ -73,7 +74,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	}
 	a := &App{
 		config: o.Config, qmgr: o.Config.QueueManager.Name, observe: o.Observe, speed: o.Speed,
-		logger: o.Logger, version: o.Version, dir: dir,
+		logger: o.Logger, version: o.Version, dir: dir, outside: o.Outside,
 	}
 	defer func() {
 		if err != nil {
@@ -186,6 +187,9 @@ func (a *App) journalPath() string {
 
 // openListeners binds the socket and the port. They answer once Run serves them.
 func (a *App) openListeners() (err error) {
+	if a.outside != nil {
+		return nil
+	}
 	if a.socket, err = listenSocket(SocketPath(a.dir)); err != nil {
 		return err
 	}
@@ -249,9 +253,11 @@ func (a *App) Run(ctx context.Context) error {
 		return a.runner.Run(ctx)
 	})
 	part("files", func(ctx context.Context) error { a.poll(ctx); return nil })
-	part("socket", func(ctx context.Context) error {
-		return httpapi.ServeSocket(ctx, a.socket, a, a.metrics, a.logger.Named("http"))
-	})
+	if a.socket != nil {
+		part("socket", func(ctx context.Context) error {
+			return httpapi.ServeSocket(ctx, a.socket, a, a.metrics, a.logger.Named("http"))
+		})
+	}
 	if a.port != nil {
 		part("http", func(ctx context.Context) error {
 			return httpapi.ServePort(ctx, a.port, a.config.HTTP.WebConfig, a, a.metrics, a.logger.Named("http"))

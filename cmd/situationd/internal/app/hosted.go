@@ -52,6 +52,9 @@ func (a *App) openQueueManager(ctx context.Context, data string) error {
 // dialer makes connections that carry the daemon's token.
 func (a *App) dialer(data, owner string) func(context.Context) (mqengine.Conn, error) {
 	appl := qmgr.Appl{Tag: applTag, PID: os.Getpid(), Owner: owner}
+	if a.outside != nil {
+		return func(ctx context.Context) (mqengine.Conn, error) { return a.outside.Dial(ctx, appl) }
+	}
 	if a.hosted != nil {
 		return func(ctx context.Context) (mqengine.Conn, error) { return a.hosted.Connect(ctx, appl) }
 	}

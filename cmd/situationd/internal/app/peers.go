@@ -49,15 +49,23 @@ type peerView struct {
 	err    string
 }
 
-func newPeers(addresses []string, every, fresh func() time.Duration, logger hclog.Logger) *peers {
+func newPeers(addresses []string, every, fresh func() time.Duration, transport http.RoundTripper, logger hclog.Logger) *peers {
 	return &peers{
 		addresses: addresses, every: every, fresh: fresh, logger: logger, known: map[string]peerView{},
 		client: &http.Client{
 			Timeout:       peerTimeout,
-			Transport:     &http.Transport{MaxConnsPerHost: peerConns, MaxIdleConnsPerHost: peerConns, IdleConnTimeout: time.Minute},
+			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
+}
+
+// peerTransport is the way to the peers.
+func (a *App) peerTransport() http.RoundTripper {
+	if a.outside != nil {
+		return a.outside.HTTP
+	}
+	return &http.Transport{MaxConnsPerHost: peerConns, MaxIdleConnsPerHost: peerConns, IdleConnTimeout: time.Minute}
 }
 
 // peersEvery is how often peers are read: as often as the fastest situation

@@ -14,7 +14,7 @@ type recorder struct {
 	logger hclog.Logger
 }
 
-var _ actions.Recorder = (*recorder)(nil)
+var _ Recorder = (*recorder)(nil)
 
 // Append writes one line.
 func (r *recorder) Append(e actions.Entry, sync bool) error {

@@ -28,7 +28,7 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 	})
 	a.source = adapt.NewSource(a.link, a.qmgr, owner)
 	if len(a.config.Peers) > 0 {
-		a.peers = newPeers(a.config.Peers, a.peersEvery, a.peersFresh, a.logger.Named("peers"))
+		a.peers = newPeers(a.config.Peers, a.peersEvery, a.peersFresh, a.peerTransport(), a.logger.Named("peers"))
 		a.source.SetReaders(a.peers.readers)
 	}
 	a.samples = &sampleCounter{Source: a.source, changes: a.source.Changes}
@@ -38,16 +38,17 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 	if a.peers != nil {
 		others = a.peers
 	}
+	state, journal := a.disk()
 	a.engine, err = actions.New(actions.Options{
 		QMgr:     a.qmgr,
 		Peers:    others,
 		Manager:  adapt.NewManager(a.link),
-		Mover:    adapt.NewMover(a.link, adapt.NewLedger(ttl, a.state)),
-		Programs: actions.NewExec(a.execOptions(data, bin, owner)),
+		Mover:    adapt.NewMover(a.link, adapt.NewLedger(ttl, state)),
+		Programs: a.programs(data, bin, owner),
 		Commands: adapt.NewCommander(a.link, a.config.MQSCAllow),
 		Hooks:    actions.NewWebhooks(),
-		Journal:  &recorder{Journal: a.journal, warn: a.config.Journal.OnFailure == "warn", logger: a.logger.Named("journal")},
-		Store:    a.state,
+		Journal:  journal,
+		Store:    state,
 		Items:    items{a},
 		Logger:   a.logger.Named("actions"),
 		Observe:  a.observe,
@@ -60,7 +61,7 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 		return err
 	}
 	a.runner, err = situations.New(situations.Options{
-		QMgr: a.qmgr, Source: a.samples, Store: a.state, Sink: sink{a}, Rules: rules,
+		QMgr: a.qmgr, Source: a.samples, Store: state, Sink: sink{a}, Rules: rules,
 		Logger: a.logger.Named("situations"),
 	})
 	if err != nil {
@@ -68,11 +69,27 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 	}
 	a.inForce(rules)
 	a.reloads.note(nil)
-	if err := a.wireAlerts(); err != nil {
+	if err := a.wireAlerts(state); err != nil {
 		return err
 	}
 	a.metrics = httpapi.NewMetrics(a.families)
 	return nil
+}
+
+// disk is where the parts keep what must survive, and write what they do.
+func (a *App) disk() (State, Recorder) {
+	journal := &recorder{Journal: a.journal, warn: a.config.Journal.OnFailure == "warn", logger: a.logger.Named("journal")}
+	if a.outside != nil {
+		return a.outside.Disk(a.state, journal)
+	}
+	return a.state, journal
+}
+
+func (a *App) programs(data, bin, owner string) actions.Programs {
+	if a.outside != nil {
+		return a.outside.Programs
+	}
+	return actions.NewExec(a.execOptions(data, bin, owner))
 }
 
 // ownerToken is the token of this daemon, the same for its whole life on disk:
