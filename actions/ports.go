@@ -35,6 +35,7 @@ type Order struct {
 	Type        string
 	Lever       Lever // what READY_ELSEWHERE counts
 	EvenIfBound bool
+	Rate        int           // messages a second at most, 0 for no limit
 	Timeout     time.Duration // 0: none
 	Interval    time.Duration // the situation's sample interval
 }
@@ -58,13 +59,18 @@ type Skipped struct{ Addressed, Bound, Grouped, Poison, Returned int }
 
 // Moved reports a run, while it goes on and at its end.
 type Moved struct {
-	Outcome   Outcome
-	Reason    string
-	Moved     int
-	Remaining int
-	Skipped   Skipped
-	Rate      float64 // messages a second
-	Err       error   // with MoveFailed
+	Outcome Outcome
+	Reason  string
+	// Start + Arrived = Moved + Expired + Taken + Remaining: depth when it began, what
+	// came, what moved, expired, and was taken by others, and the depth at the last look.
+	Start, Arrived, Moved, Expired, Taken, Remaining int
+
+	Uncommitted int // at the last look
+	Skipped     Skipped
+	To          map[string]int // messages by queue manager, at the end of the run
+	Rate        float64        // messages a second
+	Doubt       bool           // of a unit it is not known whether it moved
+	Err         error          // with MoveFailed
 }
 
 // Mover moves messages of one queue to instances that are served, bounded by

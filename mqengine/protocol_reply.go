@@ -243,6 +243,8 @@ func appendMoveResult(b []byte, res *qmgr.MoveResult) []byte {
 	b = wire.AppendUint(b, res.Next.Seq)
 	b = wire.AppendBool(b, res.Next.Valid)
 	b = wire.AppendUint(b, res.Horizon)
+	b = wire.AppendUint(b, res.Arrived)
+	b = wire.AppendUint(b, res.Expired)
 	return wire.AppendBool(b, res.More)
 }
 
@@ -261,7 +263,7 @@ func readMoveResult(r *wire.Reader) *qmgr.MoveResult {
 	res.Stopped = r.String()
 	res.Reason = mqi.Reason(r.Int32())
 	res.Next = qmgr.MoveCursor{Priority: r.Int32(), Seq: r.Uint(), Valid: r.Bool()}
-	res.Horizon = r.Uint()
+	res.Horizon, res.Arrived, res.Expired = r.Uint(), r.Uint(), r.Uint()
 	res.More = r.Bool()
 	return res
 }

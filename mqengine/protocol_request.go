@@ -200,6 +200,7 @@ func appendMove(b []byte, q *qmgr.MoveReq) []byte {
 	b = wire.AppendUint(b, q.Until)
 	b = wire.AppendBool(b, q.EvenIfBound)
 	b = wire.AppendBool(b, q.DryRun)
+	b = wire.AppendInt(b, int64(q.Group))
 	b = wire.AppendUint(b, uint64(len(q.Skip)))
 	for i := range q.Skip {
 		b = appendMoveKey(b, &q.Skip[i])
@@ -211,7 +212,7 @@ func readMove(r *wire.Reader) qmgr.MoveReq {
 	q := qmgr.MoveReq{
 		From: r.String(), To: r.String(), Max: int(r.Int32()),
 		After: qmgr.MoveCursor{Priority: r.Int32(), Seq: r.Uint(), Valid: r.Bool()},
-		Until: r.Uint(), EvenIfBound: r.Bool(), DryRun: r.Bool(),
+		Until: r.Uint(), EvenIfBound: r.Bool(), DryRun: r.Bool(), Group: int(r.Int32()),
 	}
 	if n := r.Count(2*len(mqi.MsgId{}) + 1); n > 0 {
 		q.Skip = make([]qmgr.MoveKey, n)

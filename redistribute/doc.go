@@ -9,8 +9,10 @@
 // or gets and puts.
 //
 // What is kept: ids, priority, persistence, remaining expiry, properties,
-// context. What is not: the order of messages among instances. What it leaves to
-// later releases: a rate.
+// context. What is not: the order of messages among instances. A group, or the
+// segments of a message, go whole or stay.
+//
+// pace.go holds a run to its rate, report.go says how a report adds up.
 //
 // Goroutines: Job.Run starts one per unit in flight and waits for all of them.
 package redistribute

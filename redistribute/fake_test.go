@@ -75,7 +75,7 @@ func (q *fakeQueue) Look(context.Context) (State, error) {
 	q.looks++
 	s := State{
 		Readers: q.readers, Ready: q.ready, ReadyKnown: !q.unknown, UseQ: q.useQ,
-		DefBind: q.defBind, BindShown: q.shown,
+		DefBind: q.defBind, BindShown: q.shown, Horizon: q.seq, Arrived: q.seq,
 	}
 	for _, m := range q.here {
 		if m.taken {

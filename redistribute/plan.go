@@ -17,6 +17,8 @@ type Rules struct {
 	EvenIfBound bool
 	// Never forbids it: for a queue it wins over everything else.
 	Never bool
+	// Rate is how many messages a second may move at most; 0 for no limit.
+	Rate int
 	// UnitSize is the number of messages in a unit of work; 0 means 50.
 	UnitSize int
 	// Timeout bounds the run; 0 for no bound. It ends at the end of a unit.
@@ -49,6 +51,8 @@ type Plan struct {
 	rules    Rules
 	deadline time.Time // zero for none
 
+	pace     pace
+	group    int // messages that the longest group may have
 	bound    int // messages that may still be asked for
 	flying   int // units asked for and not answered
 	moved    int
@@ -58,6 +62,7 @@ type Plan struct {
 	cursor   Cursor
 	horizon  uint64
 	done     bool // the furthest unit found nothing after it
+	doubt    bool // a unit's answer was lost
 	end      *End
 }
 
@@ -80,7 +85,7 @@ func Begin(now time.Time, rules Rules, s State) (*Plan, *End) {
 	if s.Depth == 0 {
 		return nil, &End{Outcome: Left, Reason: "uncommitted messages may come back"}
 	}
-	p := &Plan{rules: rules, bound: s.Depth}
+	p := &Plan{rules: rules, bound: s.Depth, horizon: s.Horizon, group: min(s.Depth, maxGroup), pace: newPace(rules.Rate, rules.UnitSize, now)}
 	if rules.Timeout > 0 {
 		p.deadline = now.Add(rules.Timeout)
 	}
@@ -122,8 +127,15 @@ func halt(s State) *End {
 	return nil
 }
 
-// Within bounds the run to messages up to a position that an earlier look told.
-func (p *Plan) Within(horizon uint64) { p.horizon = horizon }
+// Horizon is the position behind which nothing moves; 0 until it is known.
+func (p *Plan) Horizon() uint64 { return p.horizon }
+
+// Within bounds the run to messages up to a position, if the first look did not.
+func (p *Plan) Within(horizon uint64) {
+	if p.horizon == 0 {
+		p.horizon = horizon
+	}
+}
 
 // Next gives the next unit to issue, if one may be in flight beside those that are.
 func (p *Plan) Next(now time.Time) (u Unit, number int, ok bool) {
@@ -133,11 +145,15 @@ func (p *Plan) Next(now time.Time) (u Unit, number int, ok bool) {
 	if p.end != nil || p.done || p.bound <= 0 {
 		return Unit{}, 0, false
 	}
-	// The first unit goes alone: it tells the horizon that bounds all others.
-	if p.issued > 0 && p.answered == 0 {
+	// The first unit goes alone: it tells the horizon, where the look did not, and
+	// how much must stay at the head of the queue.
+	if p.issued > 0 && p.answered == 0 || p.flying > 0 && p.pace.slows() || now.Before(p.pace.next) {
 		return Unit{}, 0, false
 	}
-	u = Unit{Max: min(p.rules.UnitSize, p.bound), After: p.cursor, Until: p.horizon, EvenIfBound: p.rules.EvenIfBound, before: p.skipped}
+	u = Unit{
+		Max: min(p.pace.unit, p.bound), Group: p.group, After: p.cursor, Until: p.horizon,
+		EvenIfBound: p.rules.EvenIfBound, before: p.skipped,
+	}
 	p.bound -= u.Max
 	p.flying++
 	p.issued++
@@ -146,18 +162,19 @@ func (p *Plan) Next(now time.Time) (u Unit, number int, ok bool) {
 
 // Answer takes the report of a unit, and of the look after it. A unit in doubt
 // (unitErr) counts as not moved.
-func (p *Plan) Answer(number int, u Unit, r Result, unitErr error, s State, lookErr error) {
+func (p *Plan) Answer(now time.Time, number int, u Unit, r Result, unitErr error, s State, lookErr error) {
 	p.flying--
+	p.pace.spend(now, len(r.Moved))
 	if unitErr != nil {
+		p.doubt = true
 		p.stop(Failed, unitErr.Error())
 		return
 	}
 	p.moved += len(r.Moved)
-	// What the unit had room for and did not find is free for the next.
-	p.bound += max(u.Max-len(r.Moved)-r.Skipped.Total(), 0)
-	if p.horizon == 0 {
-		p.horizon = r.Horizon
-	}
+	// What the unit had room for and did not find is free for the next; a long
+	// group took more than there was room for.
+	p.bound += u.Max - len(r.Moved)
+	p.Within(r.Horizon)
 	if number > p.answered {
 		p.answered, p.cursor, p.done = number, r.Next, !r.More
 		p.skipped = u.before
@@ -166,14 +183,32 @@ func (p *Plan) Answer(number int, u Unit, r Result, unitErr error, s State, look
 	switch {
 	case r.Stopped != "":
 		p.stop(Left, "stopped: "+r.Stopped)
-	case len(r.Moved) == 0 && r.Skipped.Total() == 0:
-		p.done = true // everything left is uncommitted or expired
+	case len(r.Moved) == 0 && r.Next == u.After:
+		p.done = true // it got nowhere, and neither will the next
 	}
-	if lookErr != nil {
-		p.stop(Failed, lookErr.Error())
+	p.Saw(s, lookErr)
+}
+
+// Saw takes a look at the queue.
+func (p *Plan) Saw(s State, err error) {
+	if err != nil {
+		p.stop(Failed, err.Error())
 	} else if end := halt(s); end != nil {
 		p.stop(end.Outcome, end.Reason)
 	}
+}
+
+// Wait is how long nothing is to be issued because the rate is used up, or less
+// if the run's time is over by then; 0 if that is not what it waits for.
+func (p *Plan) Wait(now time.Time) time.Duration {
+	if p.flying > 0 || p.Over(now) || !now.Before(p.pace.next) {
+		return 0
+	}
+	until := p.pace.next
+	if !p.deadline.IsZero() && p.deadline.Before(until) {
+		until = p.deadline
+	}
+	return until.Sub(now)
 }
 
 // stop ends the run; the first reason is the one that counts, but a failure wins.
@@ -226,14 +261,18 @@ func (p *Plan) leftover(s State) string {
 	add(p.skipped.Poison, "backed out too often")
 	add(p.skipped.Returned, "moved before and came back")
 	add(s.Uncommitted, "uncommitted")
+	add(s.Depth-p.skipped.Total()-s.Uncommitted, "came meanwhile")
 	if len(parts) == 0 {
-		return fmt.Sprintf("%d came meanwhile", s.Depth)
+		return fmt.Sprintf("%d that were looked at are not there any more", p.skipped.Total())
 	}
 	return strings.Join(parts, ", ")
 }
 
 // Moved is the number of messages moved so far.
 func (p *Plan) Moved() int { return p.moved }
+
+// Doubt says that it is not known of a unit whether it moved.
+func (p *Plan) Doubt() bool { return p.doubt }
 
 // Skipped is what was left where it is so far.
 func (p *Plan) Skipped() Skipped { return p.skipped }

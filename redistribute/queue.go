@@ -22,8 +22,9 @@ type Cursor struct {
 // Unit asks for one unit of work of gets and puts.
 type Unit struct {
 	Max         int    // messages; a message counts when it moves
+	Group       int    // a group that is longer than Max may have so many, alone in its unit
 	After       Cursor // skip to messages after this position; the zero Cursor starts at the head
-	Until       uint64 // only messages up to this position (Result.Horizon of the first unit); 0 for no bound
+	Until       uint64 // only messages up to this position (State.Horizon of the first look); 0 for no bound
 	EvenIfBound bool
 	Skip        []Key // moved before and came back
 	DryRun      bool  // plan only: Result.Moved lists what would move
@@ -74,8 +75,8 @@ type Result struct {
 
 // State is a look at the queue.
 type State struct {
-	Depth       int
-	Uncommitted int
+	Depth       int // uncommitted puts count, uncommitted gets do not
+	Uncommitted int // both
 	Readers     int // handles open for input, not the daemon's own
 	// Ready counts other instances that the workload algorithm could choose and
 	// that the rule's lever leaves above ours; ReadyKnown is false until the repository answered.
@@ -89,6 +90,11 @@ type State struct {
 	// whether it is bound; where it does not, only DEFBIND(NOTFIXED) queues are moved.
 	DefBind   string
 	BindShown bool
+	// Horizon is the position of the last message that is there; 0 if the Queue has none.
+	Horizon uint64
+	// Arrived and Expired count what came to the queue, and what expired on it, since
+	// some moment before the run.
+	Arrived, Expired uint64
 }
 
 // Queue is the queue that messages are taken from and the way they go. As many

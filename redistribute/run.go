@@ -10,29 +10,16 @@ const (
 	// run first finds those that are on the queue at all.
 	skipMost = 4096
 	dryUnit  = 10000
-	// flushEvery is how many units are noted before the ledger is stored: a crash
-	// forgets these at most, which only means that they might move twice.
+	// flushEvery and flushAfter are how many units are noted, and how long, before
+	// the ledger is stored: a crash forgets these at most, which only means that
+	// they might move twice.
 	flushEvery = 16
+	flushAfter = time.Second
+	// lookAfter is how old a look may be when the rate lets the next unit go, and
+	// lookEvery how often there is one while it does not.
+	lookAfter = 100 * time.Millisecond
+	lookEvery = time.Second
 )
-
-// Report is what a run did.
-type Report struct {
-	End
-	Moved     int
-	Remaining int // depth at the last look
-	Skipped   Skipped
-	To        map[string]int // messages by queue manager
-	Took      time.Duration
-	Err       error // what went wrong; with another outcome than Failed the ledger could not be stored
-}
-
-// Rate is messages a second.
-func (r *Report) Rate() float64 {
-	if r.Took <= 0 {
-		return 0
-	}
-	return float64(r.Moved) / r.Took.Seconds()
-}
 
 // Job is one run over one queue.
 type Job struct {
@@ -58,7 +45,8 @@ func (j *Job) Run(ctx context.Context) Report {
 	if err != nil {
 		return r.close(End{Outcome: Failed, Reason: err.Error()}, err)
 	}
-	r.rep.Remaining = s.Depth
+	r.first = s
+	r.count(s)
 	plan, end := Begin(r.start, j.Rules, s)
 	if end != nil {
 		return r.close(*end, nil)
@@ -79,7 +67,7 @@ func (j *Job) Run(ctx context.Context) Report {
 	}
 	last, err := r.look(context.WithoutCancel(ctx))
 	if err == nil {
-		r.rep.Remaining = last.Depth
+		r.count(last)
 	} else if r.err == nil {
 		r.err = err
 	}
@@ -92,24 +80,34 @@ type runner struct {
 	plan  *Plan
 	start time.Time
 	rep   Report
+	first State
 	skip  []Key
-	noted int
 	err   error
+
+	noted           int       // units since the ledger was stored
+	looked, flushed time.Time // when it was last
 }
 
 func (r *runner) close(end End, err error) Report {
 	r.rep.End, r.rep.Took, r.rep.Err = end, time.Since(r.start), err
 	if r.plan != nil {
 		r.rep.Moved, r.rep.Skipped = r.plan.Moved(), r.plan.Skipped()
+		r.rep.Doubt = r.plan.Doubt()
 	}
+	r.rep.settle()
 	return r.rep
 }
 
 func (r *runner) look(ctx context.Context) (State, error) {
 	ctx, cancel := context.WithTimeout(ctx, unitTimeout)
 	defer cancel()
-	return r.Queue.Look(ctx)
+	s, err := r.Queue.Look(ctx)
+	r.looked = time.Now()
+	return s, err
 }
+
+// count enters a look into the report.
+func (r *runner) count(s State) { r.rep.count(&r.first, &s) }
 
 // prepare finds which messages moved before and came back. Those that move in
 // this run cannot come back into it: it ends at the horizon of its first unit.
@@ -126,9 +124,8 @@ func (r *runner) prepare(ctx context.Context) error {
 	for _, k := range known {
 		before[k] = true
 	}
-	var u Unit
+	u := Unit{Max: dryUnit, Group: dryUnit, DryRun: true, EvenIfBound: r.Rules.EvenIfBound, Until: r.plan.Horizon()}
 	for {
-		u.Max, u.DryRun, u.EvenIfBound = dryUnit, true, r.Rules.EvenIfBound
 		res, err := r.unit(ctx, u)
 		if err != nil {
 			return err
@@ -191,6 +188,8 @@ func (r *runner) units(ctx context.Context) {
 			if r.plan.Over(time.Now()) {
 				return
 			}
+			r.pause(ctx, r.plan.Wait(time.Now()))
+			continue
 		}
 		select {
 		case a := <-answers:
@@ -210,7 +209,7 @@ func (r *runner) take(ctx context.Context, a answer) {
 	if a.err == nil {
 		state, lookErr = r.look(context.WithoutCancel(ctx))
 	}
-	r.plan.Answer(a.number, a.unit, a.res, a.err, state, lookErr)
+	r.plan.Answer(time.Now(), a.number, a.unit, a.res, a.err, state, lookErr)
 	for _, err := range []error{a.err, lookErr} {
 		if err != nil && r.err == nil {
 			r.err = err
@@ -225,18 +224,56 @@ func (r *runner) take(ctx context.Context, a answer) {
 	if err := r.Ledger.Note(r.Name, a.res.Moved, time.Now()); err != nil && r.err == nil {
 		r.err = err
 	}
-	if r.noted++; r.noted%flushEvery == 0 {
-		if err := r.Ledger.Flush(r.Name); err != nil && r.err == nil {
-			r.err = err
-		}
+	if r.noted++; r.noted >= flushEvery {
+		r.flush()
 	}
 	if lookErr == nil {
-		r.rep.Remaining = state.Depth
+		r.count(state)
 	}
 	if r.Progress != nil {
 		rep := r.rep
 		rep.Moved, rep.Skipped, rep.Took = r.plan.Moved(), r.plan.Skipped(), time.Since(r.start)
 		rep.To = nil // still being counted
+		rep.settle()
 		r.Progress(rep)
+	}
+}
+
+// flush stores what was noted.
+func (r *runner) flush() {
+	r.noted, r.flushed = 0, time.Now()
+	if err := r.Ledger.Flush(r.Name); err != nil && r.err == nil {
+		r.err = err
+	}
+}
+
+// pause waits until the rate lets the next unit go, and then looks whether it
+// still may.
+func (r *runner) pause(ctx context.Context, wait time.Duration) {
+	if wait <= 0 {
+		return
+	}
+	if r.noted > 0 && time.Since(r.flushed) >= flushAfter {
+		r.flush()
+	}
+	timer := time.NewTimer(min(wait, lookEvery))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return
+	}
+	if time.Since(r.looked) < lookAfter {
+		return
+	}
+	state, err := r.look(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	r.plan.Saw(state, err)
+	if err == nil {
+		r.count(state)
+	} else if r.err == nil {
+		r.err = err
 	}
 }

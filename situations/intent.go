@@ -63,7 +63,7 @@ type Action struct {
 	// redistribute only
 	Never       bool
 	EvenIfBound bool
-	Rate        int // messages a second, 0 for no limit (a later release)
+	Rate        int // messages a second, 0 for no limit
 }
 
 // Intent is what a confirmed edge wants done: its actions, in order. The actions

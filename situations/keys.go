@@ -132,7 +132,7 @@ var keyTable = []KeyDoc{
 	key(placeRedistribute, "retry", "duration", "the sample interval", "wait between attempts, until the queue is empty"),
 	key(placeRedistribute, "timeout", "duration", "none", "how long one attempt may take"),
 	key(placeRedistribute, "even_if_bound", "true or false", "false", "move also where it cannot be seen that messages are free to go"),
-	later(placeRedistribute, "rate", "messages a second"),
+	key(placeRedistribute, "rate", "number", "no limit", "how many messages a second may move at most"),
 
 	key(placeAlert, "severity", "severity", "warning", "label severity"),
 	key(placeAlert, "summary", "text", "", "annotation summary"),

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -129,6 +130,27 @@ func (l *loader) redistribute(a *Action, n *yaml.Node, lever Lever) {
 	if b := es.get("even_if_bound"); b != nil {
 		a.EvenIfBound = l.boolean(b, "even_if_bound")
 	}
+	if r := es.get("rate"); r != nil {
+		a.Rate = l.rate(r)
+	}
+}
+
+const maxRate = 1_000_000
+
+// rate reads how many messages a second may move.
+func (l *loader) rate(n *yaml.Node) int {
+	const help = "write: rate: 100; without it there is no limit"
+	text, ok := l.scalar(n, "rate", help)
+	if !ok {
+		return 0
+	}
+	text = strings.TrimSpace(text)
+	number, err := strconv.Atoi(text)
+	if err != nil || number < 1 || number > maxRate || text != strconv.Itoa(number) {
+		l.fail(l.at(n), "value", help, "rate is a whole number of messages a second, from 1 to %d, not %s", maxRate, text)
+		return 0
+	}
+	return number
 }
 
 const maxArgs = 64

@@ -104,7 +104,9 @@ func TestLoad_Mistakes(t *testing.T) {
 		{"put lower case", one("actions: [{put: disabled}]"), "5:21: error: put is never disabled; it is ENABLED or DISABLED; did you mean DISABLED? [unknown-value]"},
 		{"rank too high", one("actions: [{rank: 10}]"), "5:22: error: rank is a whole number from 0 to 9, not 10 [value]"},
 		{"redistribute a word", one("actions: [{put: DISABLED}, {redistribute: always}]"), "5:47: error: redistribute is never always; it is true or never [unknown-value]"},
-		{"redistribute rate", one("actions: [{put: DISABLED}, {redistribute: {rate: 5}}]"), "5:48: error: rate comes with a later release [not-in-this-version]"},
+		{"a rate of nothing", one("actions: [{put: DISABLED}, {redistribute: {rate: 0}}]"), "5:54: error: rate is a whole number of messages a second, from 1 to 1000000, not 0 [value]"},
+		{"a rate with a unit", one("actions: [{put: DISABLED}, {redistribute: {rate: 5/s}}]"), "5:54: error: rate is a whole number of messages a second, from 1 to 1000000, not 5/s [value]"},
+		{"a rate beyond measure", one("actions: [{put: DISABLED}, {redistribute: {rate: 1000001}}]"), "5:54: error: rate is a whole number of messages a second, from 1 to 1000000, not 1000001 [value]"},
 		{"modifier beside redistribute", one("actions: [{put: DISABLED}, {redistribute: true, retry: 1m}]"), "5:53: error: retry does not stand beside redistribute [unknown-key]"},
 		{"useq beside put", one("actions: [{put: DISABLED, useq: any}]"), "5:31: error: useq means nothing beside put [unknown-key]"},
 		{"exec a text", one("actions: [{exec: /opt/x -v}]"), "5:22: error: exec is a list of a program and its arguments; this is a single value [type]"},
@@ -400,7 +402,7 @@ func TestPrint_ReadsBack(t *testing.T) {
     watch: {queue: X}
     sample: "*/5 * * * *"
     formula: IPPROCS == 0
-    actions: [{rank: 0}, {redistribute: {retry: 1m, even_if_bound: true}}]
+    actions: [{rank: 0}, {redistribute: {retry: 1m, rate: 100, even_if_bound: true}}]
     on_clear: revert
   - name: keep
     watch: {queue: Y}

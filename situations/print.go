@@ -169,6 +169,9 @@ func (a *Action) redistribution() string {
 	if a.Timeout > 0 {
 		parts = append(parts, "timeout: "+formatDuration(a.Timeout))
 	}
+	if a.Rate > 0 {
+		parts = append(parts, "rate: "+strconv.Itoa(a.Rate))
+	}
 	if a.EvenIfBound {
 		parts = append(parts, "even_if_bound: true")
 	}

@@ -12,8 +12,6 @@ const (
 	// moveScan is how many messages one unit looks at: a queue full of messages
 	// that must stay is passed in several units, and puts are served in between.
 	moveScan = 4096
-	// groupScan is how far behind its first message a group is looked for.
-	groupScan = 2048
 )
 
 // Why a move stopped, in MoveResult.Stopped, besides reason codes' names.
@@ -32,6 +30,8 @@ type move struct {
 	stayed stayed
 	plan   []planned
 	budget int
+	// families are the groups met by this unit, by how that ended.
+	families map[mqi.MsgId]familyFate
 }
 
 // planned is one message and where it goes.
@@ -40,7 +40,9 @@ type planned struct {
 	to  *routeResult
 	// together is how many messages, from this one on, go together or not at all; 0 inside a group.
 	together int
-	// stayed is what the unit had counted before it.
+	// before is the place in front of it, or of the member that its group was met
+	// at; stayed is what the unit had counted by then.
+	before MoveCursor
 	stayed stayed
 }
 
@@ -120,19 +122,19 @@ func (v *move) name() string {
 func (m *Machine) planMove(now time.Time, fx *Effects, v *move, at position) position {
 	ms := now.UnixMilli()
 	for v.budget > 0 && len(v.plan) < v.req.Max {
-		msg := v.from.next(at)
+		msg := v.from.nextUntil(at, v.res.Horizon)
 		if msg == nil {
 			break
 		}
 		v.budget--
 		switch {
-		case msg.seq > v.res.Horizon || !msg.available():
+		case !msg.available():
 		case msg.expired(ms):
 			if !v.req.DryRun {
 				m.expire(now, fx, v.from, msg)
 			}
 		default:
-			group := v.eligible(msg)
+			group := v.eligible(msg, ms)
 			if len(group) == 0 {
 				break
 			}
@@ -140,7 +142,7 @@ func (m *Machine) planMove(now time.Time, fx *Effects, v *move, at position) pos
 				// A group goes whole: with the next unit.
 				return at
 			}
-			if !m.routeMove(now, fx, v, group) {
+			if !m.routeMove(now, fx, v, msg, group) {
 				return at
 			}
 		}
@@ -151,44 +153,29 @@ func (m *Machine) planMove(now time.Time, fx *Effects, v *move, at position) pos
 
 // eligible gives the messages that move together with msg: itself, its whole
 // group, or none, and counts why not.
-func (v *move) eligible(msg *message) []*message {
-	if v.planned(msg) {
-		return nil
-	}
-	switch a := v.from.attr; {
+func (v *move) eligible(msg *message, ms int64) []*message {
+	switch {
 	case msg.addressed:
 		v.stayed.addressed++
 	case msg.bind == bindOnOpen && !v.req.EvenIfBound:
 		v.stayed.bound++
-	case a.boThresh > 0 && msg.md.BackoutCount >= a.boThresh:
+	case v.poison(msg):
 		v.stayed.poison++
 	case v.came(msg):
 		v.stayed.returned++
-	case msg.md.MsgFlags&segmentFlags != 0:
-		v.stayed.grouped++
-	case msg.md.MsgFlags&groupFlags != 0:
-		group := v.wholeGroup(msg)
-		if group == nil {
-			v.stayed.grouped++
-		}
-		return group
+	case msg.grouped() || msg.segment():
+		return v.family(msg, ms)
 	default:
 		return []*message{msg}
 	}
 	return nil
 }
 
-// planned reports whether a message of a group went into the plan with its first one.
-func (v *move) planned(msg *message) bool {
-	if msg.md.MsgFlags&groupFlags == 0 {
-		return false
-	}
-	for _, p := range v.plan {
-		if p.msg == msg {
-			return true
-		}
-	}
-	return false
+// poison reports whether applications backed the message out so often that they
+// are to give up on it: as they do, at BOTHRESH and above.
+func (v *move) poison(msg *message) bool {
+	limit := v.from.attr.boThresh
+	return limit > 0 && msg.md.BackoutCount >= limit
 }
 
 func (v *move) came(msg *message) bool {
@@ -200,37 +187,9 @@ func keyOf(msg *message) MoveKey {
 	return MoveKey{MsgId: msg.md.MsgId, CorrelId: msg.md.CorrelId, PutDateTime: msg.md.PutDateTime}
 }
 
-// wholeGroup gives all messages of the group that begins with first, in order,
-// if every one of them is here, may move, and the unit is long enough.
-func (v *move) wholeGroup(first *message) []*message {
-	if first.md.MsgSeqNumber != 1 {
-		return nil
-	}
-	group := []*message{first}
-	for msg, n := first, 0; msg.md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP == 0; n++ {
-		next := v.from.next(msg.position())
-		for ; next != nil && next.md.GroupId != first.md.GroupId && n < groupScan; n++ {
-			next = v.from.next(next.position())
-		}
-		if next == nil || n >= groupScan || len(group) >= v.req.Max || next.md.GroupId != first.md.GroupId ||
-			int(next.md.MsgSeqNumber) != len(group)+1 || !v.joins(next) {
-			return nil
-		}
-		group = append(group, next)
-		msg = next
-	}
-	return group
-}
-
-// joins reports whether a later message of a group may move.
-func (v *move) joins(msg *message) bool {
-	a := v.from.attr
-	return msg.available() && msg.seq <= v.res.Horizon && !msg.addressed && (msg.bind != bindOnOpen || v.req.EvenIfBound) &&
-		(a.boThresh == 0 || msg.md.BackoutCount < a.boThresh) && !v.came(msg) && msg.md.MsgFlags&segmentFlags == 0
-}
-
-// routeMove chooses where messages go together; false ends the unit.
-func (m *Machine) routeMove(now time.Time, fx *Effects, v *move, group []*message) bool {
+// routeMove chooses where messages go together that were met at one of them;
+// false ends the unit.
+func (m *Machine) routeMove(now time.Time, fx *Effects, v *move, met *message, group []*message) bool {
 	to := m.route(now, fx, routeRequest{Name: v.name(), Bind: bindNotFixed, Peek: v.req.DryRun, Deadline: true})
 	switch to.Status {
 	case routeTransmit:
@@ -246,9 +205,10 @@ func (m *Machine) routeMove(now time.Time, fx *Effects, v *move, group []*messag
 	}
 	together := len(group)
 	for _, msg := range group {
-		v.plan = append(v.plan, planned{msg, &to, together, v.stayed})
+		v.plan = append(v.plan, planned{msg, &to, together, cursorBefore(met), v.stayed})
 		together = 0
 	}
+	v.decided(met, familyPlanned)
 	return true
 }
 
@@ -269,7 +229,7 @@ func (m *Machine) carryOut(now time.Time, fx *Effects, v *move) {
 		}
 		if reason != mqi.MQRC_NONE {
 			v.stop(reason)
-			v.res.Next, v.stayed = cursorBefore(msg), p.stayed
+			v.res.Next, v.stayed = p.before, p.stayed
 			return
 		}
 		v.res.Moved = append(v.res.Moved, Moved{Key: keyOf(msg), QMgr: p.to.TargetQMgr})
@@ -300,7 +260,7 @@ func (m *Machine) admitsAll(group []planned) mqi.Reason {
 // is resolved again where it arrives; a group stays together and names its
 // queue manager.
 func (msg *message) rebind(to *routeResult) {
-	if msg.md.MsgFlags&groupFlags != 0 {
+	if msg.grouped() || msg.segment() {
 		msg.bind = bindOnGroup
 	} else {
 		msg.bind = bindNotFixed
@@ -326,5 +286,6 @@ func (m *Machine) finishMove(v *move, c *conn) {
 	if r.Next.Valid {
 		at = position{int(r.Next.Priority), r.Next.Seq}
 	}
-	r.More = q.next(at) != nil
+	r.More = q.nextUntil(at, r.Horizon) != nil
+	r.Arrived, r.Expired = q.arrived, q.expired
 }

@@ -23,6 +23,8 @@ type queue struct {
 	depth       int                    // CURDEPTH: uncommitted puts count, uncommitted gets do not
 	uncommitted int                    // puts and gets not committed
 	expiring    int                    // messages that have an expiry
+	arrived     uint64                 // messages that came here since the start
+	expired     uint64                 // messages that expired here since the start
 	bytes       int64                  // of all bodies
 	index       *matchIndex            // nil until a get by id meets a deep queue
 	groups      groupIndex             // nil until somebody asks for groups
@@ -68,6 +70,19 @@ func (q *queue) next(p position) *message {
 			continue
 		}
 		if msg := q.lanes[lane].after(seq); msg != nil {
+			return msg
+		}
+	}
+	return nil
+}
+
+// nextUntil is next among the messages that came no later than the horizon.
+func (q *queue) nextUntil(p position, horizon uint64) *message {
+	for lane, seq := p.lane, p.seq; lane >= 0; lane, seq = lane-1, 0 {
+		if q.nonEmpty&(1<<lane) == 0 {
+			continue
+		}
+		if msg := q.lanes[lane].after(seq); msg != nil && msg.seq <= horizon {
 			return msg
 		}
 	}

@@ -89,6 +89,7 @@ func (m *Machine) expire(now time.Time, fx *Effects, q *queue, msg *message) {
 		// A report that was sent must not be sent again after a restart.
 		fx.Unit.Sync = fx.Unit.Sync || msg.stored
 	}
+	q.expired++
 	m.removeMessage(fx, q, msg)
 }
 

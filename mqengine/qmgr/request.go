@@ -50,6 +50,8 @@ type (
 		To   string // object name to put to: the same name, or the clustered alias over it; bind not fixed
 		// Max is the number of messages of the unit (1..10000); a message counts when it moves.
 		Max int
+		// Group is how many messages of a group that is longer than Max may go together, alone in their unit; 0 for no more than Max.
+		Group int
 		// After skips to messages behind this position, the last MoveResult's Next; the zero cursor starts at the head.
 		After MoveCursor
 		// Until bounds the run: only messages that were there when the run began move (MoveResult.Horizon of the first call).
@@ -150,17 +152,20 @@ type MoveResult struct {
 	Moved     []Moved
 	Addressed int    // put to one queue manager by name
 	Bound     int    // bound on open
-	Grouped   int    // groups that could not go whole
+	Grouped   int    // messages of groups, and segments of messages, that could not go whole
 	Poison    int    // over BOTHRESH
 	Returned  int    // in Skip
 	Stopped   string // why the unit ended early: "", "landed here", "no instance", or a reason code's name
 	Reason    mqi.Reason
 	Next      MoveCursor
 	Horizon   uint64 // highest position in the queue at the start
-	Depth     int    // CURDEPTH after the unit
-	Uncom     int    // uncommitted puts and gets after the unit
-	Readers   int    // IPPROCS now, not counting the caller's owner
-	More      bool   // there are messages after Next
+	// Arrived and Expired count the messages that came to the queue, and that expired
+	// on it, since the queue manager started: what else became less was taken.
+	Arrived, Expired uint64
+	Depth            int  // CURDEPTH after the unit
+	Uncom            int  // uncommitted puts and gets after the unit
+	Readers          int  // IPPROCS now, not counting the caller's owner
+	More             bool // there are messages after Next
 }
 
 // Instance is one instance of a cluster queue, seen from here.

@@ -232,6 +232,7 @@ func (m *Machine) join(now time.Time, q *queue, msg *message) {
 	msg.seq, msg.lane, msg.arrived = m.seq, q.laneFor(msg.md.Priority), now.UnixMilli()
 	q.lastPut = msg.arrived
 	q.depth++
+	q.arrived++
 	m.depthRose(now, q)
 }
 

@@ -57,7 +57,9 @@ var outcomes = map[redistribute.Outcome]actions.Outcome{
 func moved(r *redistribute.Report) actions.Moved {
 	s := r.Skipped
 	out := actions.Moved{
-		Outcome: outcomes[r.Outcome], Reason: r.Reason, Moved: r.Moved, Remaining: r.Remaining, Rate: r.Rate(), Err: r.Err,
+		Outcome: outcomes[r.Outcome], Reason: r.Reason, Rate: r.Rate(), Err: r.Err, To: r.To, Doubt: r.Doubt,
+		Start: r.Start, Arrived: r.Arrived, Moved: r.Moved, Expired: r.Expired, Taken: r.Taken,
+		Remaining: r.Remaining, Uncommitted: r.Uncommitted,
 		Skipped: actions.Skipped{Addressed: s.Addressed, Bound: s.Bound, Grouped: s.Grouped, Poison: s.Poison, Returned: s.Returned},
 	}
 	if errors.Is(r.Err, ErrNotConnected) {

@@ -52,6 +52,7 @@ func (q *movingQueue) Look(ctx context.Context) (redistribute.State, error) {
 		Depth: dry.Depth, Uncommitted: dry.Uncom, Readers: dry.Readers,
 		UseQ: q.useQ, GetDisabled: q.getOff, DefBind: q.defBind,
 		BindShown: true, // the engine's message headers carry the bind type
+		Horizon:   dry.Horizon, Arrived: dry.Arrived, Expired: dry.Expired,
 	}
 	state.Ready, state.ReadyKnown, err = q.ready(ctx, conn)
 	return state, err
@@ -104,7 +105,7 @@ func (q *movingQueue) MoveUnit(ctx context.Context, u redistribute.Unit) (redist
 		return redistribute.Result{}, err
 	}
 	req := qmgr.MoveReq{
-		From: q.order.Base, To: q.order.Queue, Max: u.Max, Until: u.Until,
+		From: q.order.Base, To: q.order.Queue, Max: u.Max, Group: u.Group, Until: u.Until,
 		After:       qmgr.MoveCursor{Priority: u.After.Priority, Seq: u.After.Seq, Valid: u.After.Valid},
 		EvenIfBound: u.EvenIfBound, DryRun: u.DryRun,
 	}

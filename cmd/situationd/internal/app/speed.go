@@ -1,12 +1,14 @@
 package app
 
 import (
+	"math"
 	"time"
 
 	"github.com/situationd/situationd/situations"
 )
 
-// faster gives the same rules with every duration divided by speed.
+// faster gives the same rules with every duration divided by speed, and every
+// rate as much higher.
 func faster(rules *situations.RuleSet, speed float64) *situations.RuleSet {
 	if speed == 1 {
 		return rules
@@ -15,7 +17,7 @@ func faster(rules *situations.RuleSet, speed float64) *situations.RuleSet {
 	scaleActions := func(list []situations.Action) []situations.Action {
 		out := make([]situations.Action, len(list))
 		for i, a := range list {
-			a.Retry, a.Timeout = scale(a.Retry), scale(a.Timeout)
+			a.Retry, a.Timeout, a.Rate = scale(a.Retry), scale(a.Timeout), int(math.Ceil(float64(a.Rate)*speed))
 			out[i] = a
 		}
 		return out
