@@ -211,6 +211,19 @@ func pace(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// justSampled waits until the daemon's sample of its own queues is a fifth of two
+// seconds old at most, stretched as pace stretches: justsampled QMGR.
+func justSampled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: justsampled qmgr")
+	}
+	age := `0\.[0-3]`
+	if scriptPace > 1 {
+		age = `[01]\.`
+	}
+	waitFor(ts, false, []string{`"qmgr":"` + args[0] + `","source":"own",.*"age_s":` + age, "situationd", "status", "--qmgr", args[0], "-o", "jsonl"})
+}
+
 // rest lets time pass, for checks that nothing happened meanwhile: rest DURATION.
 func rest(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
