@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,9 +28,13 @@ type Flight struct {
 
 // Progress is how far an intent has come; it is stored beside it.
 type Progress struct {
-	Next    int       `json:"next"`    // index of the action to do
-	Attempt int       `json:"attempt"` // attempts begun of that action
-	Tries   int       `json:"tries"`   // failed in a row, for the backoff
+	Next    int `json:"next"`    // index of the action to do
+	Attempt int `json:"attempt"` // the last attempt begun of that action, 0 before the first
+	// Begun counts the attempts of each action over the whole life of the intent: a
+	// move that watches on and a lowering that the guard took back are begun again,
+	// and the journal must be able to tell every attempt from every other.
+	Begun   []int     `json:"begun,omitempty"`
+	Tries   int       `json:"tries"` // failed in a row, for the backoff
 	Flight  *Flight   `json:"flight,omitempty"`
 	Lowered []Lowered `json:"lowered,omitempty"`
 	Moved   int       `json:"moved,omitempty"` // messages, by all runs of this intent
@@ -37,11 +42,30 @@ type Progress struct {
 	Cancelled string `json:"cancelled,omitempty"`
 }
 
+// begin counts one more attempt of an action.
+func (p *Progress) begin(index int) {
+	for len(p.Begun) <= index {
+		p.Begun = append(p.Begun, 0)
+	}
+	if index == p.Next { // an older version counted this one only
+		p.Begun[index] = max(p.Begun[index], p.Attempt)
+	}
+	p.Begun[index]++
+	p.Attempt = p.Begun[index]
+}
+
+// unbegin takes back an attempt that could not be recorded.
+func (p *Progress) unbegin(index int) {
+	p.Begun[index]--
+	p.Attempt = p.Begun[index]
+}
+
 // untouched says that nothing was begun.
 func (p *Progress) untouched() bool { return p.Next == 0 && p.Attempt == 0 }
 
 func (p Progress) clone() Progress {
 	p.Lowered = append([]Lowered(nil), p.Lowered...)
+	p.Begun = slices.Clone(p.Begun)
 	if p.Flight != nil {
 		f := *p.Flight
 		p.Flight = &f

@@ -90,8 +90,8 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 		reason, goOn = "cancelled by "+cancelled+", at the end of a unit of work", true
 	}
 	if started || e.news(s, m) {
-		if !started && m.Outcome == MoveEmpty {
-			result = resultNoChange
+		if !started && result == resultDone {
+			result = resultNoChange // what never began is not done
 		}
 		line := e.line(s, result, reason)
 		line.Moved, line.Remaining = m.Moved, m.Remaining

@@ -131,3 +131,77 @@ func TestIntentsStoredBeforeACrashAreSettledAmongThemselves(t *testing.T) {
 		}
 	})
 }
+
+// attemptsOnce checks that the journal begins every attempt once, and ends each
+// that it began.
+func attemptsOnce(t *testing.T, w *world) {
+	t.Helper()
+	state := map[string]Result{}
+	for _, e := range w.journal.all() {
+		key := attemptKey(e.ID, e.Attempt)
+		switch before, known := state[key]; {
+		case e.Result == resultStarted && known:
+			t.Errorf("%s begins again; before it was %s", key, before)
+		case e.Result == resultStarted:
+			state[key] = resultStarted
+		case before == resultStarted:
+			state[key] = e.Result
+		case known && e.Result != resultSuperseded && e.Result != resultBlocked:
+			t.Errorf("%s is %s, and was %s", key, e.Result, before)
+		}
+	}
+	for key, result := range state {
+		if result == resultStarted {
+			t.Errorf("%s does not end", key)
+		}
+	}
+}
+
+func TestAMoveThatGoesOnLaterHasAttemptsOfItsOwn(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth = 10
+		w.tick(w.intent("D", open, disableAll...))
+		w.pass(3)
+		if w.depth != 0 {
+			t.Fatalf("depth %d", w.depth)
+		}
+		// More comes, and the daemon ends while it is moved.
+		w.mu.Lock()
+		w.depth, w.mover.perSecond = 100, 10
+		w.mu.Unlock()
+		w.pass(3)
+		w.crash()
+		w.run()
+		w.pass(20)
+		attemptsOnce(t, w)
+		want := []string{
+			"put DISABLED started", "put DISABLED done", "redistribute started", "redistribute done",
+			"redistribute started", "redistribute in_doubt", "redistribute started", "redistribute done",
+		}
+		if diff := cmp.Diff(want, w.results()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A lowering that the guard took back is begun anew. If the daemon ends before the
+// change, it was not made, whatever became of the first one.
+func TestALoweringAfterAPutBackIsNotTakenForTheFirst(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.tick(w.intent("D", open, put(disabled)))
+		w.pass(1)
+		w.want(attrPut, disabled)
+		w.others[0].Put = false
+		w.pass(6)
+		w.want(attrPut, enabled)
+		w.others[0].Put = true
+		w.gate.set(3) // save, journal; the change does not get out
+		w.pass(6)
+		w.end()
+		w.want(attrPut, enabled)
+		w.run()
+		w.pass(6)
+		w.want(attrPut, disabled)
+		attemptsOnce(t, w)
+	})
+}

@@ -271,7 +271,7 @@ func (e *Engine) advance(en *entry) {
 func (e *Engine) begin(s *step, flight *Flight, ours func()) error {
 	must := s.kind != stepPutBack && s.d.Kind != kindRaising
 	e.mu.Lock()
-	s.en.p.Attempt++
+	s.en.p.begin(s.index)
 	s.en.p.Flight = flight
 	if ours != nil {
 		ours()
@@ -289,7 +289,7 @@ func (e *Engine) begin(s *step, flight *Flight, ours func()) error {
 		return nil
 	}
 	e.mu.Lock()
-	s.en.p.Attempt--
+	s.en.p.unbegin(s.index)
 	s.en.p.Flight = nil
 	s.en.holds = []Hold{{Code: HoldJournal, Text: err.Error()}}
 	s.en.retryAt = time.Now().Add(backoffFirst)
