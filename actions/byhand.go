@@ -93,8 +93,18 @@ func (en *entry) byHand() bool {
 	return en.in.By != "" && len(en.in.Actions) == 1 && en.in.Actions[0].Verb == situations.VerbRedistribute
 }
 
-// moving says that messages are moved for an entry right now.
-func (en *entry) moving() bool { return en.running && en.p.Flight != nil && en.p.Flight.Moving }
+// moving says that messages are moved for an entry right now, or are about to be.
+func (en *entry) moving() bool {
+	return en.interrupt != nil && en.doing == situations.VerbRedistribute
+}
+
+// halt ends a run of moving messages at its unit of work; the intent stands.
+func (en *entry) halt(why string) {
+	if en.moving() {
+		en.halted = why
+		en.interrupt()
+	}
+}
 
 // behalf names on whose behalf an entry moves messages.
 func (en *entry) behalf() string {
@@ -218,7 +228,7 @@ func (en *entry) cancelMove(by string) bool {
 		return false
 	}
 	en.p.Cancelled = by
-	if en.moving() && en.interrupt != nil {
+	if en.moving() {
 		en.interrupt()
 	} else if en.byHand() && !en.running {
 		en.supersede("cancelled by " + by)

@@ -89,6 +89,8 @@ type entry struct {
 	superseded string // why, blank while it stands
 	told       bool   // the journal knows that it is
 	interrupt  context.CancelFunc
+	doing      situations.Verb // what interrupt ends
+	halted     string          // why it was interrupted although the intent stands
 	holds      []Hold
 	reported   string // codes of the last "blocked" line
 	failure    string // of the last attempt, blank after a good one
@@ -109,10 +111,12 @@ type moveMemory struct {
 	ran    bool
 	last   Moved
 	depth  int
-	ready  int
+	ready  int // other instances that could be chosen, and applications that read
+	served int // them, in the sample that was looked at last
 	idle   int // runs in a row that moved nothing
 	due    time.Time
-	report Outcome // outcome that the journal knows
+	ended  time.Time // when the last run did
+	report Outcome   // outcome that the journal knows
 }
 
 func (en *entry) action() *situations.Action {

@@ -85,8 +85,8 @@ func (e *Engine) Hold(by, queue, reason string, until time.Time) error {
 	e.holds.dirty = true
 	names := situations.NewNames(queue)
 	for _, en := range e.entries {
-		if en.interrupt != nil && en.p.Flight != nil && en.p.Flight.Moving && names.Match(en.target.Queue) {
-			en.interrupt()
+		if names.Match(en.target.Queue) {
+			en.halt(h.sentence())
 		}
 	}
 	e.mu.Unlock()

@@ -56,7 +56,7 @@ func (e *Engine) interruptible(s *step, cancel context.CancelFunc) bool {
 		e.refund(s)
 		return false
 	}
-	s.en.interrupt = cancel
+	s.en.interrupt, s.en.doing, s.en.halted = cancel, s.action().Verb, ""
 	return true
 }
 
@@ -80,7 +80,7 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 		e.log.Warn("messages moved, but not all of it could be noted", "queue", s.tg.Queue, "error", m.Err)
 	}
 	e.mu.Lock()
-	over, cancelled := s.en.superseded, s.en.p.Cancelled
+	over, cancelled, halted := s.en.superseded, s.en.p.Cancelled, s.en.halted
 	if over == "" && byHand && e.stopping {
 		over = "the daemon ends"
 	}
@@ -88,6 +88,8 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 	result, reason, goOn := verdictOf(m, over)
 	if m.Outcome == MoveCancelled && over == "" && cancelled != "" {
 		reason, goOn = "cancelled by "+cancelled+", at the end of a unit of work", true
+	} else if m.Outcome == MoveCancelled && over == "" && halted != "" {
+		reason = "stopped at the end of a unit of work: " + halted
 	}
 	if started || e.news(s, m) {
 		if !started && result == resultDone {
@@ -162,8 +164,8 @@ func (e *Engine) news(s *step, m Moved) bool {
 func (e *Engine) remember(s *step, m Moved, started bool) {
 	mem := &s.en.move
 	wait := s.action().Retry
-	if wait <= 0 {
-		wait = s.en.in.Interval
+	if wait <= 0 || m.Outcome == MoveEmpty || m.Outcome == MoveReader {
+		wait = s.en.in.Interval // nothing is left to be tried again; what comes later is new
 	}
 	if started && m.Moved == 0 && m.Outcome == MoveLeft {
 		mem.idle++
@@ -174,13 +176,31 @@ func (e *Engine) remember(s *step, m Moved, started bool) {
 		wait = min(2*wait, max(longestIdle, wait))
 	}
 	mem.ran, mem.last, mem.report = true, m, m.Outcome
-	mem.depth, mem.ready = depthOf(&s.row), ReadyElsewhere(s.row, LeverOf(s.en.in.Actions, e.opt.V6))
-	mem.due = time.Now().Add(wait)
+	mem.depth = depthOf(&s.row)
+	mem.ready, mem.served = e.elsewhere(s.en, &s.row)
+	mem.ended = time.Now()
+	mem.due = mem.ended.Add(wait)
+}
+
+// elsewhere counts the other instances that could be chosen with this rule's
+// lever down, and the applications that are known to read them.
+func (e *Engine) elsewhere(en *entry, row *situations.Row) (ready, served int) {
+	if !row.InstancesKnown {
+		return 0, 0
+	}
+	for i := range row.Instances {
+		if in := &row.Instances[i]; !in.Local && in.ReadersKnown {
+			served += in.Readers
+		}
+	}
+	return ReadyElsewhere(*row, LeverOf(en.in.Actions, e.opt.V6)), served
 }
 
 // nextWatch looks whether messages came to a queue that was emptied: late ones
 // over channels, those of a reader that died in a unit of work, or ones that
-// could not move before. The lock is held.
+// could not move before. What is new does not wait for the retry: an instance or
+// a reader elsewhere that was not there before, or, where nothing could move,
+// another depth. The lock is held.
 func (e *Engine) nextWatch(tg *target, en *entry, now time.Time) *step {
 	index := en.mover()
 	good := e.view.good
@@ -191,15 +211,16 @@ func (e *Engine) nextWatch(tg *target, en *entry, now time.Time) *step {
 	if !ok || depthOf(&row) == 0 || readers(&row) > 0 {
 		return nil
 	}
-	ready := 0
-	if row.InstancesKnown {
-		ready = ReadyElsewhere(row, LeverOf(en.in.Actions, e.opt.V6))
+	if en.move.last.Outcome == MoveEmpty && !good.At.After(en.move.ended) {
+		return nil // these messages are those that moved
 	}
+	ready, served := e.elsewhere(en, &row)
+	if en.move.idle > 0 && depthOf(&row) != en.move.depth || ready > en.move.ready || served > en.move.served {
+		en.move.due, en.move.idle = time.Time{}, 0
+	}
+	en.move.ready, en.move.served = ready, served
 	if ready == 0 {
 		return nil
-	}
-	if en.move.idle > 0 && (depthOf(&row) != en.move.depth || ready != en.move.ready) {
-		en.move.due, en.move.idle = time.Time{}, 0
 	}
 	return e.nextAction(tg, en, index, now)
 }

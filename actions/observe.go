@@ -29,7 +29,10 @@ func (e *Engine) Observe(obs *situations.Observation) {
 		active[tg] = true
 		for _, en := range tg.entries {
 			if restarted && en.failure != "" && !en.running {
-				en.retryAt, en.p.Tries = time.Time{}, 0 // once, at the first sample after the restart
+				en.retryAt, en.move.due, en.p.Tries = time.Time{}, time.Time{}, 0 // once, at the first sample after the restart
+			}
+			if seen && en.moving() && e.neverMoves(tg, obs) {
+				en.halt("redistribute: never is said for this queue")
 			}
 			if seen && e.opt.Peers == nil {
 				e.fallback(tg, en, obs)
@@ -40,6 +43,13 @@ func (e *Engine) Observe(obs *situations.Observation) {
 		e.kick(tg, now)
 	}
 	e.poke()
+}
+
+// neverMoves says that the rules, which may be others by now, forbid moving
+// messages off a queue.
+func (e *Engine) neverMoves(tg *target, obs *situations.Observation) bool {
+	row, ok := rowOf(obs, tg.Queue)
+	return ok && e.opt.Items != nil && e.opt.Items.NeverRedistribute(tg.QMgr, &row)
 }
 
 // take makes obs the view; true if the queue manager restarted since the last sample.

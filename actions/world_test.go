@@ -313,3 +313,18 @@ func (w *world) enter() (leave func()) {
 		w.busy--
 	}
 }
+
+// hold and release are what a person says.
+func (w *world) hold(queue string) {
+	w.t.Helper()
+	if err := w.engine.Hold("anna", queue, "look first", time.Time{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) release(queue string) {
+	w.t.Helper()
+	if _, err := w.engine.Release("anna", queue); err != nil {
+		w.t.Fatal(err)
+	}
+}

@@ -38,6 +38,7 @@ type fakeQueue struct {
 	defBind  string
 	shown    bool
 	inFlight int
+	group    int // that many at the head are one group
 
 	units, flying, mostFlying int
 	moves                     map[int]int // by message
@@ -132,7 +133,7 @@ func (q *fakeQueue) unit(u Unit) Result {
 		if m.taken || m.seq <= u.After.Seq || m.seq > res.Horizon {
 			continue
 		}
-		if len(res.Moved) == u.Max {
+		if len(res.Moved) >= u.Max && !(m.id < q.group && len(res.Moved) < u.Group) {
 			res.More = true
 			break
 		}
