@@ -145,6 +145,9 @@ func New(opt Options) (*Engine, error) {
 	for i := range stored.Intents {
 		e.admit(&entry{in: stored.Intents[i].Intent, p: stored.Intents[i].Progress})
 	}
+	for i := range stored.Out {
+		e.targetOf(stored.Out[i].Target) // so that samples tell who has changed it meanwhile
+	}
 	for i := range stored.Claims {
 		tg := e.targetOf(stored.Claims[i].Target)
 		if opt.Observe {

@@ -55,9 +55,14 @@ func (x *Exec) path() string {
 	return x.opt.BinDir + ":" + systemPath
 }
 
+// attemptVariable names the attempt that a program belongs to. It is how a daemon
+// that starts again finds the program that the one before had just begun.
+const attemptVariable = "SITUATIOND_ATTEMPT="
+
 // environment is all that a program gets: nothing of the daemon's own leaks into it.
-func (x *Exec) environment() []string {
+func (x *Exec) environment(attempt string) []string {
 	return []string{
+		attemptVariable + attempt,
 		"PATH=" + x.path(),
 		"SITUATIOND_DATA=" + x.opt.Data,
 		"HOME=" + x.opt.Home,

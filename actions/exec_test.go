@@ -7,10 +7,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // programs is a folder with a script, and an Exec that may run it.
@@ -33,7 +36,7 @@ func programs(t *testing.T, script string) (x *Exec, path string) {
 
 func runIt(t *testing.T, x *Exec, timeout time.Duration, args ...string) Ended {
 	t.Helper()
-	return x.Run(t.Context(), Program{Args: args, Timeout: timeout}, nil)
+	return x.Run(t.Context(), Program{Args: args, Timeout: timeout, Attempt: "id.0 1"}, nil)
 }
 
 func TestExecEnvironment(t *testing.T) {
@@ -41,7 +44,7 @@ func TestExecEnvironment(t *testing.T) {
 	x, path := programs(t, "env | grep -v -e '^PWD=' -e '^_=' -e '^SHLVL=' -e '^OLDPWD=' | sort; cat; echo \"args: $*\"; echo to stderr >&2")
 	got := runIt(t, x, time.Minute, path, "a b", "$HOME;")
 	want := strings.Join([]string{
-		"HOME=/the/home", "LANG=C", "PATH=/the/bin:" + systemPath, "SITUATIOND_DATA=/the/data", "SITUATIOND_OWNER=token",
+		"HOME=/the/home", "LANG=C", "PATH=/the/bin:" + systemPath, "SITUATIOND_ATTEMPT=id.0 1", "SITUATIOND_DATA=/the/data", "SITUATIOND_OWNER=token",
 		"args: a b $HOME;", "to stderr",
 	}, "\n")
 	if got.Exit != 0 || got.Err != nil || got.Output != want {
@@ -148,14 +151,64 @@ func TestExecEndsWhatAnEarlierRunLeft(t *testing.T) {
 	if p.Started == 0 {
 		t.Skip("this system does not tell when a process was started")
 	}
-	x.End(Process{PID: p.PID, Started: p.Started + 1}) // somebody else's by now
+	x.End("id.0 1", &Process{PID: p.PID, Started: p.Started + 1}) // somebody else's by now
 	if processOf(p.PID).Started != p.Started {
 		t.Fatal("a process with another start time was ended")
 	}
-	x.End(p)
+	x.End("id.0 1", &p)
 	if got := <-ended; got.Exit == 0 {
 		t.Errorf("%+v", got)
 	}
+}
+
+// The daemon ended before it could note which process it had begun: the program
+// is found by its attempt, and only that one. What gave itself a session lives on.
+func TestExecEndsWhatAnEarlierRunJustBegan(t *testing.T) {
+	t.Parallel()
+	x, path := programs(t, `[ "$1" = leave ] && { setsid sleep 60 & echo $! >"$2"; }; exec sleep 60`)
+	left := filepath.Join(filepath.Dir(path), "left")
+	begin := func(attempt string, args ...string) (Process, chan Ended) {
+		started, ended := make(chan Process, 1), make(chan Ended, 1)
+		go func() {
+			p := Program{Args: append([]string{path}, args...), Timeout: time.Minute, Attempt: attempt}
+			ended <- x.Run(context.Background(), p, func(p Process) { started <- p })
+		}()
+		return <-started, ended
+	}
+	mine, ended := begin(t.Name()+".0 1", "leave", left)
+	other, alsoEnded := begin(t.Name() + ".0 11")
+	if mine.Started == 0 {
+		t.Skip("this system does not tell when a process was started")
+	}
+	var free int
+	for deadline := time.Now().Add(10 * time.Second); free == 0; {
+		if text, err := os.ReadFile(left); err == nil && strings.HasSuffix(string(text), "\n") {
+			free, err = strconv.Atoi(strings.TrimSpace(string(text)))
+			must(t, err)
+		} else if time.Now().After(deadline) {
+			t.Fatal("the program did not begin")
+		}
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		if sid, err := unix.Getsid(free); err == nil && sid == free {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("no session of its own: %d, %v", sid, err)
+		}
+	}
+	x.End(t.Name()+".0 1", nil)
+	if got := <-ended; got.Exit == 0 {
+		t.Errorf("%+v", got)
+	}
+	if processOf(other.PID).Started != other.Started {
+		t.Error("the program of another attempt was ended")
+	}
+	if err := syscall.Kill(free, 0); err != nil {
+		t.Errorf("what left the program's session was ended: %v", err)
+	}
+	syscall.Kill(free, syscall.SIGKILL)
+	x.End("", &other)
+	<-alsoEnded
 }
 
 func TestExecAllowed(t *testing.T) {

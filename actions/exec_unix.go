@@ -3,13 +3,10 @@
 package actions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"time"
 )
@@ -23,7 +20,7 @@ func (x *Exec) Run(ctx context.Context, p Program, started func(Process)) Ended 
 	var out lastBytes
 	cmd := exec.Command(file, p.Args[1:]...)
 	cmd.Args[0] = p.Args[0] // a program with several names looks at the one it was called by
-	cmd.Env, cmd.Dir = x.environment(), x.opt.Dir
+	cmd.Env, cmd.Dir = x.environment(p.Attempt), x.opt.Dir
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = pipeWait
@@ -76,7 +73,17 @@ func (x *Exec) end(pid int, done <-chan error) error {
 func signalGroup(pid int, sig syscall.Signal) bool { return syscall.Kill(-pid, sig) == nil }
 
 // End ends a program that an earlier run of the daemon left behind.
-func (x *Exec) End(p Process) {
+func (x *Exec) End(attempt string, known *Process) {
+	if known != nil {
+		x.endProcess(*known)
+		return
+	}
+	for _, p := range programsOf(attempt) {
+		x.endProcess(p)
+	}
+}
+
+func (x *Exec) endProcess(p Process) {
 	if p.PID <= 1 || p.Started == 0 || processOf(p.PID).Started != p.Started {
 		return // gone, or the id belongs to somebody else now
 	}
@@ -96,24 +103,4 @@ func (x *Exec) End(p Process) {
 		}
 	}
 	signalGroup(p.PID, syscall.SIGKILL)
-}
-
-// processOf reads when the kernel started a process: field 22 of its stat file.
-// Where there is no such file the time is 0, and nothing is ended by its id.
-func processOf(pid int) Process {
-	p := Process{PID: pid}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return p
-	}
-	// The name in field 2 may hold anything, so count from its closing parenthesis.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const state, startTime = 0, 19
-	if len(fields) <= startTime || string(fields[state]) == "Z" {
-		return p
-	}
-	if n, err := strconv.ParseUint(string(fields[startTime]), 10, 64); err == nil {
-		p.Started = n
-	}
-	return p
 }

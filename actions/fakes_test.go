@@ -297,10 +297,12 @@ func (p *fakePrograms) Run(ctx context.Context, prog Program, started func(Proce
 	return Ended{Exit: exit, Output: "said"}
 }
 
-func (p *fakePrograms) End(pr Process) {
+func (p *fakePrograms) End(_ string, pr *Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended = append(p.ended, pr)
+	if pr != nil {
+		p.ended = append(p.ended, *pr)
+	}
 }
 
 func (p *fakePrograms) count() int {

@@ -47,7 +47,7 @@ func attemptKey(id string, attempt int) string { return fmt.Sprintf("%s %d", id,
 // endOf says how the attempt under way ended if the journal knows: its last line
 // was written, and that could not be noted any more.
 func (e *Engine) endOf(s *step) Result {
-	return e.ends[attemptKey(s.en.id(s.index), max(s.en.p.Attempt, 1))]
+	return e.ends[s.attempt()]
 }
 
 // readEnds asks the journal once, if anything was under way.

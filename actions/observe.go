@@ -159,7 +159,7 @@ func (e *Engine) forget(tg *target) {
 		return
 	}
 	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
-		if e.claims.get(tg.Target, attr) != nil {
+		if e.claims.get(tg.Target, attr) != nil || e.outs.get(tg.Target, attr) != nil {
 			return
 		}
 	}

@@ -15,6 +15,8 @@ const programTimeout = 10 * time.Minute
 type Program struct {
 	Args    []string
 	Timeout time.Duration
+	// Attempt names the attempt that runs it. Its environment has that name.
+	Attempt string
 }
 
 // Process names a running program over a restart of the daemon.
@@ -39,8 +41,10 @@ type Programs interface {
 	// Run starts a program and waits. started is told of the process at once. A
 	// cancelled ctx ends the program.
 	Run(ctx context.Context, p Program, started func(Process)) Ended
-	// End ends a program that an earlier run of the daemon left behind, if it is still there.
-	End(Process)
+	// End ends the program of an attempt that an earlier run of the daemon left
+	// behind, if it is still there. known is nil if the daemon ended before it
+	// could note which process it is.
+	End(attempt string, known *Process)
 }
 
 // exec runs a program; exit status 0 is done. A reversed edge lets it finish.
@@ -67,7 +71,7 @@ func (e *Engine) exec(s *step) {
 	if timeout <= 0 {
 		timeout = programTimeout
 	}
-	res := e.opt.Programs.Run(e.work, Program{Args: args, Timeout: timeout}, func(p Process) {
+	res := e.opt.Programs.Run(e.work, Program{Args: args, Timeout: timeout, Attempt: s.attempt()}, func(p Process) {
 		e.mu.Lock()
 		s.en.p.Flight.Program = &p
 		e.mu.Unlock()

@@ -205,3 +205,33 @@ func TestALoweringAfterAPutBackIsNotTakenForTheFirst(t *testing.T) {
 		attemptsOnce(t, w)
 	})
 }
+
+// Nothing is done to the queue any more, and the lowering stands, until somebody
+// else raises it: then it is no lowering of ours, also if the daemon was down.
+func TestLoweringEndsWhenSomebodyRaises(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		t.Run(map[bool]string{false: "running", true: "down meanwhile"}[down], func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, w *world) {
+				lower := put(disabled)
+				lower.AllowLast = true // so that no guard watches over it
+				w.tick(w.intent("S", open, lower))
+				w.pass(3)
+				if got := w.engine.Lowered(); len(got) != 1 || w.store.left() != 0 {
+					t.Fatalf("lowered %+v, %d intents left", got, w.store.left())
+				}
+				if down {
+					w.end()
+				}
+				w.person(attrPut, enabled)
+				if down {
+					w.run()
+				}
+				w.pass(2)
+				if got := w.engine.Lowered(); len(got) != 0 {
+					t.Errorf("lowered %+v", got)
+				}
+				w.want(attrPut, enabled)
+			})
+		})
+	}
+}

@@ -46,8 +46,8 @@ func (e *Engine) resume() {
 		reason := "the daemon ended while messages were moved"
 		if !flight.Moving {
 			reason = "the daemon ended while " + running(s.action().Verb)
-			if p := flight.Program; p != nil && e.opt.Programs != nil {
-				e.opt.Programs.End(*p)
+			if s.action().Verb == situations.VerbExec && e.opt.Programs != nil {
+				e.opt.Programs.End(s.attempt(), flight.Program)
 			}
 			e.mu.Lock()
 			s.tg.program = time.Now()

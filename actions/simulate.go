@@ -177,7 +177,7 @@ func (m imaginedManager) ReadBack(_ context.Context, _, _ string, attrs []string
 
 func (imagined) Run(context.Context, Program, func(Process)) Ended { return Ended{} }
 
-func (imagined) End(Process) {}
+func (imagined) End(string, *Process) {}
 
 func (imagined) Command(context.Context, string) error { return nil }
 

@@ -41,6 +41,9 @@ type step struct {
 	at     time.Time
 }
 
+// attempt names the attempt, as the journal does with two of its keys. Its worker alone counts attempts.
+func (s *step) attempt() string { return attemptKey(s.en.id(s.index), max(s.en.p.Attempt, 1)) }
+
 func (s *step) action() *situations.Action { return &s.en.in.Actions[s.index] }
 
 // worker does one step after the other until there is none; so at most one

@@ -42,6 +42,9 @@ func (j *Job) Run(ctx context.Context) Report {
 		return r.close(End{Outcome: Cancelled}, nil)
 	}
 	s, err := r.look(ctx)
+	if ctx.Err() != nil {
+		return r.close(End{Outcome: Cancelled}, nil)
+	}
 	if err != nil {
 		return r.close(End{Outcome: Failed, Reason: err.Error()}, err)
 	}
@@ -52,7 +55,9 @@ func (j *Job) Run(ctx context.Context) Report {
 		return r.close(*end, nil)
 	}
 	r.plan = plan
-	if err := r.prepare(ctx); err != nil {
+	if err := r.prepare(ctx); ctx.Err() != nil {
+		return r.close(End{Outcome: Cancelled}, nil)
+	} else if err != nil {
 		return r.close(End{Outcome: Failed, Reason: err.Error()}, err)
 	}
 	if ctx.Err() != nil {

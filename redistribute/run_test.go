@@ -233,6 +233,28 @@ func TestCancelEndsAtUnit(t *testing.T) {
 	})
 }
 
+// lastLook is a queue whose reader comes back while it is looked at.
+type lastLook struct {
+	*fakeQueue
+	cancel func()
+}
+
+func (q lastLook) Look(ctx context.Context) (State, error) {
+	q.cancel()
+	return State{}, ctx.Err()
+}
+
+// A run that is told to end before it began has not failed.
+func TestCancelledLookIsNoFailure(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	j := job(newFakeQueue(10), Rules{})
+	j.Queue = lastLook{newFakeQueue(10), cancel}
+	if rep := j.Run(ctx); rep.Outcome != Cancelled || rep.Err != nil || rep.Moved != 0 {
+		t.Errorf("got %+v", rep)
+	}
+}
+
 func TestTimeoutEndsAtUnit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,6 +19,7 @@ var (
 var program proctest.Program
 
 func TestMain(m *testing.M) {
+	proctest.BecomeStopped()
 	code := m.Run()
 	program.Remove()
 	os.Exit(code)

@@ -1,8 +1,9 @@
 // Package proctest is for tests that treat the program as its users do: it
 // builds the binary, runs queue managers as processes that can be killed and
-// started again, and puts proxies between them that can cut their links. Only
-// tests import it.
+// started again, puts proxies between them that can cut their links, and stops
+// a process before it writes, syncs or starts a program, so that it can be killed
+// exactly there. Only tests import it.
 //
 // A Program owns the binary, a QMgr its process and the goroutine that waits for
-// it, a Proxy the goroutines of its links; the test's cleanup ends all of them.
+// it, a Proxy the goroutines of its links, SpawnStopped the one that answers the kernel; the test's cleanup ends all of them.
 package proctest
