@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,26 +18,58 @@ type publication struct {
 	made  time.Time // when the lowering was read back
 }
 
+// publicationKey is what is lowered, and a queue that it takes an instance of.
+type publicationKey struct {
+	by    Target
+	queue string
+}
+
+// exposed are the instances that a lowering takes away and that must not be the
+// last; they are remembered as what the peers are asked about.
+func (e *Engine) exposed(s *step) []*situations.Row {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var queues []situations.Row
+	if e.view.good != nil {
+		queues = e.view.good.Rows
+	}
+	var out []*situations.Row
+	s.exposes = nil
+	for _, row := range affected(s.tg.Target, s.action(), &s.row, queues, clustersIn(s.d.Changes)) {
+		if s.en.need(s.index, row) > 0 {
+			out = append(out, row)
+			s.exposes = append(s.exposes, row.Queue)
+		}
+	}
+	return out
+}
+
 // agree settles with the peers that this daemon may lower: publish, then read
-// every peer. False: not now; the intent waits for the next sample.
-func (e *Engine) agree(s *step) bool {
+// every peer. False: not now; the intent waits for the next sample. What takes
+// several instances away goes on only if all of them may go.
+func (e *Engine) agree(s *step, rows []*situations.Row) bool {
 	ctx, cancel := context.WithTimeout(e.work, peersTimeout)
 	defer cancel()
 	e.mu.Lock()
 	qmid := e.qmid()
-	_, shown := e.shown[s.tg.Queue]
+	shown := len(rows) > 0
+	for _, queue := range s.exposes {
+		_, one := e.shown[publicationKey{s.tg.Target, queue}]
+		shown = shown && one
+	}
 	e.mu.Unlock()
-	queue := s.tg.Queue
 	verdict, why, err := peersGo, "", error(nil)
 	if !shown {
 		// A look first, so that who has to withdraw anyway does not make the other wait.
-		verdict, why, err = e.ask(ctx, s, qmid)
+		verdict, why, err = e.ask(ctx, s, rows, qmid)
 	}
 	if err == nil && verdict != peersWithdraw {
 		e.mu.Lock()
-		e.shown[queue] = publication{}
+		for _, queue := range s.exposes {
+			e.shown[publicationKey{s.tg.Target, queue}] = publication{}
+		}
 		e.mu.Unlock()
-		verdict, why, err = e.ask(ctx, s, qmid)
+		verdict, why, err = e.ask(ctx, s, rows, qmid)
 	}
 	if err == nil && verdict == peersGo {
 		return true
@@ -46,7 +79,7 @@ func (e *Engine) agree(s *step) bool {
 	}
 	e.mu.Lock()
 	if err != nil || verdict == peersWithdraw || verdict == peersTooFew {
-		delete(e.shown, queue)
+		maps.DeleteFunc(e.shown, func(k publicationKey, _ publication) bool { return k.by == s.tg.Target })
 	}
 	code := HoldPeers
 	if verdict == peersTooFew {
@@ -66,25 +99,27 @@ func (e *Engine) agree(s *step) bool {
 
 const peersTimeout = 5 * time.Second
 
-func (e *Engine) ask(ctx context.Context, s *step, qmid string) (peerStep, string, error) {
-	queue := s.tg.Queue
-	seen, err := e.opt.Peers.Look(ctx, queue)
-	if err != nil {
-		return peersWait, "", err
-	}
+// ask asks about every instance that would go, until one may not.
+func (e *Engine) ask(ctx context.Context, s *step, rows []*situations.Row, qmid string) (peerStep, string, error) {
 	if qmid == "" {
 		return peersWait, "", errors.New("the QMID of this queue manager is not known")
 	}
-	step, why := weigh(qmid, queue, seen.Intents)
-	if step != peersGo {
-		return step, why, nil
-	}
-	// What the others say of their own instances is newer than what the repository
-	// has heard: one that was lowered a moment ago does not count any more.
-	row := firstHand(&s.row, seen.Instances)
-	need := s.en.need(s.index, row)
-	if ready := ReadyElsewhere(*row, leverOf(s.action(), e.opt.V6)); ready < need {
-		return peersTooFew, fmt.Sprintf("%d other instances of %s could be chosen as their own daemons see it, and %d must be left", ready, queue, need), nil
+	for _, row := range rows {
+		seen, err := e.opt.Peers.Look(ctx, row.Queue)
+		if err != nil {
+			return peersWait, "", err
+		}
+		step, why := weigh(qmid, row.Queue, seen.Intents)
+		if step != peersGo {
+			return step, why, nil
+		}
+		// What the others say of their own instances is newer than what the repository
+		// has heard: one that was lowered a moment ago does not count any more.
+		row := firstHand(row, seen.Instances)
+		need := s.en.need(s.index, row)
+		if ready := ReadyElsewhere(*row, leverOf(s.action(), e.opt.V6).on(s.tg.Target)); ready < need {
+			return peersTooFew, fmt.Sprintf("%d other instances of %s could be chosen as their own daemons see it, and %d must be left", ready, row.Queue, need), nil
+		}
 	}
 	return peersGo, "", nil
 }
@@ -109,10 +144,8 @@ func firstHand(row *situations.Row, peers []PeerInstance) *situations.Row {
 
 // unpublish stops showing a lowering that is not wanted now. One that was made
 // is shown a little longer. The lock is held.
-func (e *Engine) unpublish(queue string) {
-	if p, ok := e.shown[queue]; ok && p.until.IsZero() {
-		delete(e.shown, queue)
-	}
+func (e *Engine) unpublish(t Target) {
+	maps.DeleteFunc(e.shown, func(k publicationKey, p publication) bool { return k.by == t && p.until.IsZero() })
 }
 
 // Publishing lists the lowerings that this daemon wants to make or just made,
@@ -126,16 +159,16 @@ func (e *Engine) Publishing() []PeerIntent {
 func (e *Engine) publishing() []PeerIntent {
 	now := time.Now()
 	var out []PeerIntent
-	for queue, p := range e.shown {
+	for k, p := range e.shown {
 		// Others must have had the time to hear of it, and find it in our own sample.
 		if !p.until.IsZero() && now.After(p.until) && e.view.good != nil && e.view.good.At.After(p.made) {
-			delete(e.shown, queue)
+			delete(e.shown, k)
 			continue
 		}
-		out = append(out, PeerIntent{QMgr: e.opt.QMgr, QMID: e.qmid(), Queue: queue})
+		out = append(out, PeerIntent{QMgr: e.opt.QMgr, QMID: e.qmid(), Queue: k.queue})
 	}
 	slices.SortFunc(out, func(a, b PeerIntent) int { return strings.Compare(a.Queue, b.Queue) })
-	return out
+	return slices.Compact(out)
 }
 
 func (e *Engine) qmid() string {

@@ -55,7 +55,7 @@ func (c *Claims) get(t Target, attr string) *Claim { return c.m[claimKey{t, attr
 // of lists the claims of a target that owner holds, by attribute.
 func (c *Claims) of(t Target, owner string) []*Claim {
 	var out []*Claim
-	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+	for _, attr := range attributesOf(t, nil, c, nil) {
 		if cl := c.get(t, attr); cl != nil && cl.holder(owner) >= 0 {
 			out = append(out, cl)
 		}

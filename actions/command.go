@@ -94,6 +94,7 @@ type notice struct {
 	Situation string          `json:"situation"`
 	QMgr      string          `json:"qmgr"`
 	Queue     string          `json:"queue"`
+	Channel   string          `json:"channel,omitempty"`
 	Cluster   string          `json:"cluster"`
 	Edge      situations.Edge `json:"edge"`
 	Since     time.Time       `json:"since"`
@@ -103,11 +104,16 @@ type notice struct {
 func noticeOf(s *step) notice {
 	n := notice{
 		ID: s.en.id(s.index), Attempt: s.en.p.Attempt, Time: time.Now().UTC(), Situation: s.en.in.Key.Situation,
-		QMgr: s.tg.QMgr, Queue: s.tg.Queue, Edge: s.en.in.Edge, Since: s.en.in.At.UTC(),
-		Values: situations.ValuesOf(&s.row, "IPPROCS", "OPPROCS", "CURDEPTH", attrPut, attrRank, attrPriority),
+		QMgr: s.tg.QMgr, Queue: situations.QueueOf(s.tg.Queue), Channel: situations.ChannelOf(s.tg.Queue),
+		Edge: s.en.in.Edge, Since: s.en.in.At.UTC(),
 	}
-	if env, ok := s.row.Env.(situations.Attributes); ok {
-		n.Cluster = env.CLUSTER
+	switch env := s.row.Env.(type) {
+	case situations.Attributes:
+		n.Cluster, n.Values = env.CLUSTER, situations.ValuesOf(&s.row, "IPPROCS", "OPPROCS", "CURDEPTH", attrPut, attrRank, attrPriority)
+	case situations.ChannelAttributes:
+		n.Cluster, n.Values = env.CLUSTER, situations.ValuesOf(&s.row, attrStatus, "SUBSTATE", "INDOUBT", "XQMSGSA", "RQMNAME", attrWeight)
+	case situations.QMgrAttributes:
+		n.Cluster, n.Values = env.CLUSTER, situations.ValuesOf(&s.row, attrStatus, attrSuspend, "CHINIT", "CMDSERV", "REPOSITORY")
 	}
 	return n
 }

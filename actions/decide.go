@@ -69,6 +69,8 @@ func decide(in *situations.Intent, index int, f *Facts) decision {
 	switch a.Verb {
 	case situations.VerbPut, situations.VerbRank, situations.VerbPriority:
 		return decideSet(in, a, f)
+	case situations.VerbWeight, situations.VerbStartChannel, situations.VerbStopChannel, situations.VerbSuspend, situations.VerbResume:
+		return decideOf(in, a, f)
 	case situations.VerbRevert:
 		if a.All {
 			return decideAll(in, f)
@@ -118,6 +120,9 @@ func decideOther(in *situations.Intent, a *situations.Action, f *Facts, k kind) 
 }
 
 func decideSet(in *situations.Intent, a *situations.Action, f *Facts) decision {
+	if g, _ := situations.GroupOf(f.Target.Queue); g != situations.GroupQueue {
+		return decideOf(in, a, f)
+	}
 	attr, owner := attrOf(a.Verb), a.ClaimKey(in.Key).Situation
 	cur, ok := current(&f.Row, attr)
 	if !ok {
@@ -155,7 +160,7 @@ func decideSet(in *situations.Intent, a *situations.Action, f *Facts) decision {
 		return d
 	}
 	d.Kind = kindRaising
-	if dir == lowering || dir == neither && lowest(a) {
+	if dir == lowering || dir == neither && a.Lowest() {
 		d.Kind = kindLowering
 	}
 	if holds := guard(f, d.Kind, a, leverOf(a, f.V6), in); len(holds) > 0 {
@@ -169,16 +174,12 @@ func decideSet(in *situations.Intent, a *situations.Action, f *Facts) decision {
 	return d
 }
 
-// lowest says that an action's value is the least there is, so that finding it
-// there means the instance is lowered.
-func lowest(a *situations.Action) bool { return a.Value == disabled || a.Value == "0" }
-
 // decideUseQ adds what `useq: any` asks for: CLWLUSEQ(ANY) goes with a lowering,
 // else putters at this queue manager stay with the local instance; what was
 // there comes back with the raising of the same lever.
 func decideUseQ(a *situations.Action, f *Facts, dir direction) (d decision, problem string) {
 	cl := f.Claims.get(f.Target, attrUseQ)
-	goesDown := dir == lowering || dir == neither && lowest(a)
+	goesDown := dir == lowering || dir == neither && a.Lowest()
 	if cl == nil && (a.UseQ == "" || !goesDown) {
 		return d, ""
 	}
@@ -229,7 +230,7 @@ func decideRevert(in *situations.Intent, a *situations.Action, f *Facts) decisio
 		d.Release = append(d.Release, cl.Attr)
 		if directionOf(cl.Attr, cur, want) == lowering {
 			d.Kind = kindLowering
-			lever = leverOf(&situations.Action{Verb: verbOf(cl.Attr), Value: want}, f.V6)
+			lever = leverOf(&situations.Action{Verb: verbOf(cl.Attr, want), Value: want}, f.V6)
 			// What was found is given back if another instance is at least as high: were
 			// it to be higher, the last of several daemons could never give back.
 			lever.Value--
@@ -242,6 +243,7 @@ func decideRevert(in *situations.Intent, a *situations.Action, f *Facts) decisio
 		}
 		return d
 	}
+	f.Clusters = clustersIn(d.Changes)
 	if holds := guard(f, d.Kind, a, lever, in); len(holds) > 0 {
 		return held(holds...)
 	}
@@ -249,8 +251,21 @@ func decideRevert(in *situations.Intent, a *situations.Action, f *Facts) decisio
 	return d
 }
 
-func verbOf(attr string) situations.Verb {
-	switch attr {
+// verbOf is the verb that sets an attribute to a value.
+func verbOf(attr, value string) situations.Verb {
+	switch baseAttr(attr) {
+	case attrWeight:
+		return situations.VerbWeight
+	case attrStatus:
+		if value == situations.Stopped {
+			return situations.VerbStopChannel
+		}
+		return situations.VerbStartChannel
+	case attrSuspend:
+		if value == situations.Yes {
+			return situations.VerbSuspend
+		}
+		return situations.VerbResume
 	case attrRank:
 		return situations.VerbRank
 	case attrPriority:

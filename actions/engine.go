@@ -89,7 +89,7 @@ type Engine struct {
 	breaker  breaker
 	jobs     map[Target]*Job
 	hand     hand
-	shown    map[string]publication // by queue, for the peers
+	shown    map[publicationKey]publication // for the peers
 	stats    counters
 }
 
@@ -136,7 +136,7 @@ func New(opt Options) (*Engine, error) {
 		heavy: make(chan struct{}, maxHeavy), wake: make(chan struct{}, 1),
 		entries: map[string]*entry{}, targets: map[Target]*target{}, claims: NewClaims(stored.Claims),
 		raised: stored.Raised, unsaved: map[Target]bool{}, changed: map[*entry]bool{},
-		budget: budget{most: opt.Budget, taken: stored.Budget}, jobs: map[Target]*Job{}, shown: map[string]publication{},
+		budget: budget{most: opt.Budget, taken: stored.Budget}, jobs: map[Target]*Job{}, shown: map[publicationKey]publication{},
 		stats: newCounters(), holds: holds{list: stored.Holds}, outs: newOuts(stored.Out), breaker: newBreaker(opt.Breaker, stored.Tripped),
 	}
 	if e.raised == nil {
@@ -211,7 +211,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		if e.opt.Observe {
 			break // there are none but in its imagination
 		}
-		e.log.Info("keeps a claim", "queue", c.Target.Queue, "attribute", c.Attr, "value", c.Set, "found", c.Baseline)
+		e.log.Info("keeps a claim", noun(c.Target.Queue), c.Target.Queue, "attribute", c.Attr, "value", c.Set, "found", c.Baseline)
 	}
 	return nil
 }
@@ -414,4 +414,28 @@ func (e *Engine) remove(en *entry) {
 	if en.over != nil {
 		close(en.over)
 	}
+}
+
+// Concerns reports whether something of ours is under way or kept that is about
+// a group: it is decided on samples, also when no rule looks at the group any more.
+func (e *Engine) Concerns(g situations.Group) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	of := func(t Target) bool { group, _ := situations.GroupOf(t.Queue); return group == g }
+	for _, en := range e.entries {
+		if of(en.target) {
+			return true
+		}
+	}
+	for k := range e.claims.m {
+		if of(k.target) {
+			return true
+		}
+	}
+	for k := range e.outs.m {
+		if of(k.target) {
+			return true
+		}
+	}
+	return false
 }

@@ -151,12 +151,11 @@ func (en *entry) busy() bool { return en.running || en.p.Next < len(en.in.Action
 // did or wants to: the last edge wins.
 func (en *entry) opposes(newer *situations.Intent) bool {
 	for i := range en.in.Actions {
-		attr := attrOf(en.in.Actions[i].Verb)
-		if attr == "" || !en.wants(i) {
+		if !en.wants(i) {
 			continue
 		}
 		for j := range newer.Actions {
-			if attrOf(newer.Actions[j].Verb) == attr && newer.Actions[j].Value != en.in.Actions[i].Value {
+			if en.in.Actions[i].Opposes(&newer.Actions[j]) {
 				return true
 			}
 		}
@@ -202,8 +201,8 @@ func (en *entry) id(index int) string { return fmt.Sprintf("%s.%d", en.in.ID, in
 // describe is an action in the journal's words.
 func describe(a *situations.Action, row *situations.Row) string {
 	switch a.Verb {
-	case situations.VerbPut, situations.VerbRank, situations.VerbPriority:
-		return string(a.Verb) + " " + a.Value
+	case situations.VerbRedistribute, situations.VerbRevert:
+		return string(a.Verb)
 	case situations.VerbExec, situations.VerbMQSC, situations.VerbWebhook:
 		args, err := arguments(a, row)
 		if err != nil {
@@ -213,7 +212,7 @@ func describe(a *situations.Action, row *situations.Row) string {
 	case situations.VerbEvent:
 		return "event " + situations.Expand(a.Value, row)
 	default:
-		return string(a.Verb)
+		return a.String()
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 	HoldBreaker      Code = "breaker"          // too many items of the situation opened at once
 	HoldConflict     Code = "conflict"         // two rules hold the attribute at different values
 	HoldTrigger      Code = "trigger"          // a trigger queue is left alone
+	HoldChannelType  Code = "channel_type"     // the channel is not one whose value would count
 	HoldFlapping     Code = "flapping"         // the item changes too often
 	HoldDwell        Code = "dwell"            // raised less than two intervals ago
 	HoldRepository   Code = "repository stale" // no full repository can be reached
@@ -70,14 +71,16 @@ type Facts struct {
 	// our last change to the target ended. Present: it has a row of the queue.
 	Sampled, Present bool
 	Row              situations.Row
-	Repository       bool // a full repository can be reached
+	Queues           []situations.Row // all queues of the sample
+	Repository       bool             // a full repository can be reached
 	// GraceFrom is the latest start of daemon or queue manager, or reconnect; Grace its length, 0 for none.
 	GraceFrom time.Time
 	Grace     time.Duration
 	// Raised is when an action of ours last raised the target, zero for never.
 	Raised     time.Time
 	Flapping   bool
-	NeverMove  bool // some rule says redistribute: never for this queue
+	Clusters   []string // that the decided changes are about, none for most
+	NeverMove  bool     // some rule says redistribute: never for this queue
 	JournalOK  bool
 	BudgetFree bool
 	// Maintained: a window of the situation is open. Person: somebody holds the
@@ -154,22 +157,56 @@ func guardLowering(f *Facts, a *situations.Action, lever Lever, in *situations.I
 	if len(f.Row.Clusters) > 0 && !f.Repository {
 		add(HoldRepository, "no full repository can be reached")
 	}
-	need := needed(a, &in.Guard, &f.Row)
+	return append(holds, guardLast(f, a, lever.on(f.Target), in)...)
+}
+
+// guardLast asks for another instance of everything that the lowering takes away.
+func guardLast(f *Facts, a *situations.Action, lever Lever, in *situations.Intent) []Hold {
+	g, _ := situations.GroupOf(f.Target.Queue)
+	more := 0
+	var first *Hold
+	for _, row := range affected(f.Target, a, &f.Row, f.Queues, f.Clusters) {
+		h := guardInstance(row, needed(a, &in.Guard, row), lever)
+		switch {
+		case h == nil:
+		case first == nil:
+			first = h
+		default:
+			more++
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	if more > 0 {
+		first.Text += fmt.Sprintf(", and the same is true of %d more queues", more)
+	}
+	if g != situations.GroupQueue {
+		first.Text += "; " + string(a.Verb) + " takes all queues of " + f.Target.QMgr + " away"
+	}
+	return []Hold{*first}
+}
+
+// guardInstance asks for another instance of one queue.
+func guardInstance(row *situations.Row, need int, lever Lever) *Hold {
 	if need == 0 {
-		return holds
+		return nil
 	}
-	ready := ReadyElsewhere(f.Row, lever)
+	say := func(format string, args ...any) *Hold {
+		return &Hold{Code: HoldLastInstance, Text: fmt.Sprintf(format, args...)}
+	}
+	ready := ReadyElsewhere(*row, lever)
 	switch {
-	case len(f.Row.Clusters) == 0:
-		add(HoldLastInstance, "%s is in no cluster, so it is the only instance", f.Target.Queue)
-	case !f.Row.InstancesKnown:
-		add(HoldLastInstance, "the other instances of %s are not known yet", f.Target.Queue)
+	case len(row.Clusters) == 0:
+		return say("%s is in no cluster, so it is the only instance", row.Queue)
+	case !row.InstancesKnown:
+		return say("the other instances of %s are not known yet", row.Queue)
 	case ready == 0:
-		add(HoldLastInstance, "no other instance of %s could be chosen", f.Target.Queue)
+		return say("no other instance of %s could be chosen", row.Queue)
 	case ready < need:
-		add(HoldLastInstance, "%d other instances of %s could be chosen, and %d must be left", ready, f.Target.Queue, need)
+		return say("%d other instances of %s could be chosen, and %d must be left", ready, row.Queue, need)
 	}
-	return holds
+	return nil
 }
 
 // needed is how many other instances a lowering must leave; 0 if it may take the last.

@@ -145,7 +145,7 @@ func (e *Engine) expire(now time.Time) {
 func (e *Engine) manual(what, by, queue, reason string, now time.Time) {
 	line := Entry{
 		Time: now, ID: fmt.Sprintf("%s:%s:%s:%d", e.opt.QMgr, queue, what, now.UnixNano()), Attempt: 1,
-		QMgr: e.opt.QMgr, Queue: queue, Edge: situations.EdgeManual, Action: what, By: by, Result: resultDone, Reason: reason,
+		QMgr: e.opt.QMgr, Queue: situations.QueueOf(queue), Channel: situations.ChannelOf(queue), Edge: situations.EdgeManual, Action: what, By: by, Result: resultDone, Reason: reason,
 	}
 	if err := e.opt.Journal.Append(line, true); err != nil {
 		e.log.Error("journal not writable", "error", err)

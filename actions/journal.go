@@ -15,7 +15,9 @@ import (
 	"github.com/situationd/situationd/situations"
 )
 
-// Entry is one line of the journal. Every key is always there; null is unknown.
+// Entry is one line of the journal. Every key but channel is always there; null
+// is unknown. What was done to a channel has its name there and an empty queue;
+// what was done to the queue manager itself has neither.
 type Entry struct {
 	Time       time.Time       `json:"time"`
 	ID         string          `json:"id"`
@@ -23,6 +25,7 @@ type Entry struct {
 	Situation  string          `json:"situation"`
 	QMgr       string          `json:"qmgr"`
 	Queue      string          `json:"queue"`
+	Channel    string          `json:"channel,omitempty"`
 	Edge       situations.Edge `json:"edge"`
 	Action     string          `json:"action"`
 	By         string          `json:"by"`

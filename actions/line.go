@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,7 +34,7 @@ func (e *Engine) line(s *step, r Result, reason string) Entry {
 	}
 	line := Entry{
 		Time: time.Now().UTC(), ID: en.id(s.index), Attempt: max(en.p.Attempt, 1),
-		Situation: en.in.Key.Situation, QMgr: en.in.Key.QMgr, Queue: en.in.Key.Queue,
+		Situation: en.in.Key.Situation, QMgr: en.in.Key.QMgr, Queue: situations.QueueOf(en.in.Key.Queue), Channel: situations.ChannelOf(en.in.Key.Queue),
 		Edge: en.in.Edge, Action: describe(a, row), By: "rule", Result: r, Reason: reason,
 	}
 	if en.in.By != "" {
@@ -50,7 +51,7 @@ func (e *Engine) line(s *step, r Result, reason string) Entry {
 	}
 	changes := s.d.Changes
 	if s.kind == stepPutBack {
-		line.Action = string(a.Verb) + " " + changes[0].After
+		line.Action = givenBack(a, changes[0])
 	}
 	if len(changes) > 0 {
 		line.Before, line.After = values(changes, func(c change) string { return c.Before }), values(changes, func(c change) string { return c.After })
@@ -61,6 +62,16 @@ func (e *Engine) line(s *step, r Result, reason string) Entry {
 		line.DurationMS = line.Time.Sub(s.at).Milliseconds()
 	}
 	return line
+}
+
+// givenBack is a lowering that the guard takes back, in the journal's words.
+func givenBack(a *situations.Action, c change) string {
+	switch baseAttr(c.Attr) {
+	case attrStatus, attrSuspend:
+		back := situations.Action{Verb: verbOf(c.Attr, c.After), Clusters: a.Clusters}
+		return back.String()
+	}
+	return string(a.Verb) + " " + c.After
 }
 
 // values writes one side of changes: the first as a bare value, others with their names.
@@ -92,8 +103,21 @@ func (e *Engine) write(line Entry, verb situations.Verb) {
 	if line.Result == resultFailed || line.Result == resultInDoubt {
 		log = e.log.Warn
 	}
-	log(string(line.Result), "action", line.Action, "queue", line.Queue, "situation", line.Situation,
+	log(string(line.Result), "action", line.Action, line.about(), line.subject(), "situation", line.Situation,
 		"edge", string(line.Edge), "reason", line.Reason, "id", line.ID, "attempt", line.Attempt)
 }
+
+// about and subject are what a line is of, for the log.
+func (e *Entry) about() string {
+	switch {
+	case e.Channel != "":
+		return "channel"
+	case e.Queue != "":
+		return "queue"
+	}
+	return "qmgr"
+}
+
+func (e *Entry) subject() string { return cmp.Or(e.Channel, e.Queue, e.QMgr) }
 
 func unavailable(err error) bool { return errors.Is(err, ErrUnavailable) }

@@ -90,11 +90,28 @@ func (v *view) take(obs *situations.Observation) (restarted bool) {
 }
 
 func rowOf(obs *situations.Observation, queue string) (situations.Row, bool) {
-	i, ok := slices.BinarySearchFunc(obs.Rows, queue, func(r situations.Row, q string) int { return strings.Compare(r.Queue, q) })
+	rows := obs.Rows
+	if g, _ := situations.GroupOf(queue); g != situations.GroupQueue {
+		rows = obs.Others
+	}
+	i, ok := slices.BinarySearchFunc(rows, queue, func(r situations.Row, q string) int { return strings.Compare(r.Queue, q) })
 	if !ok {
 		return situations.Row{}, false
 	}
-	return obs.Rows[i], true
+	return rows[i], true
+}
+
+// tells says that a sample without a row of an item means that it is gone. The
+// queue manager itself is never gone.
+func tells(obs *situations.Observation, item string) bool {
+	switch g, _ := situations.GroupOf(item); g {
+	case situations.GroupChannel:
+		return len(obs.Others) > 0 && situations.ChannelOf(obs.Others[0].Queue) != ""
+	case situations.GroupQMgr:
+		return false
+	default:
+		return obs.Complete && len(obs.Rows) > 0
+	}
 }
 
 // judge compares claimed values with the sample: what no action or program of
@@ -102,7 +119,7 @@ func rowOf(obs *situations.Observation, queue string) (situations.Row, bool) {
 func (e *Engine) judge(tg *target, obs *situations.Observation) {
 	row, ok := rowOf(obs, tg.Queue)
 	if !ok {
-		if obs.Complete && len(obs.Rows) > 0 {
+		if tells(obs, tg.Queue) {
 			if tg.missing++; tg.missing >= goneAfter {
 				e.gone(tg)
 			}
@@ -114,7 +131,7 @@ func (e *Engine) judge(tg *target, obs *situations.Observation) {
 		return
 	}
 	ours := !tg.program.IsZero() && !tg.program.Before(tg.judged)
-	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+	for _, attr := range attributesOf(tg.Target, &row, e.claims, &e.outs) {
 		if value, ok := current(&row, attr); ok {
 			e.claims.observe(tg.Target, attr, value, ours)
 			e.outs.observe(tg, attr, value, ours)
@@ -137,13 +154,13 @@ func (e *Engine) gone(tg *target) {
 			continue // that it is gone is what the intent is about
 		}
 		if en.superseded == "" {
-			en.supersede("the queue is gone")
+			en.supersede("the " + noun(tg.Queue) + " is gone")
 		}
 		if !en.running {
 			en.p.Flight = nil // nothing is left to see what became of it
 		}
 	}
-	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+	for _, attr := range attributesOf(tg.Target, nil, e.claims, &e.outs) {
 		e.claims.drop(tg.Target, attr)
 		e.outs.drop(tg.Target, attr)
 	}
@@ -158,7 +175,7 @@ func (e *Engine) forget(tg *target) {
 	if tg.working || len(tg.imagined) > 0 {
 		return
 	}
-	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+	for _, attr := range attributesOf(tg.Target, nil, e.claims, &e.outs) {
 		if e.claims.get(tg.Target, attr) != nil || e.outs.get(tg.Target, attr) != nil {
 			return
 		}
@@ -190,10 +207,21 @@ func (e *Engine) fallback(tg *target, en *entry, obs *situations.Observation) {
 		}
 		e.changed[en] = true
 	}
-	alone := slices.ContainsFunc(en.p.Lowered, func(l Lowered) bool {
-		return tooFew(&row, leverOf(&en.in.Actions[l.Action], e.opt.V6), en.need(l.Action, &row))
-	})
-	if en.lone.step(obs.At, alone, place(&row, obs.QMID), en.in.Interval) && !e.opt.Observe {
+	var lonely *situations.Row
+	for _, l := range en.p.Lowered {
+		a := &en.in.Actions[l.Action]
+		for _, r := range affected(tg.Target, a, &row, obs.Rows, clustersIn(l.Changes)) {
+			if tooFew(r, leverOf(a, e.opt.V6).on(tg.Target), en.need(l.Action, r)) {
+				lonely = r
+				break
+			}
+		}
+	}
+	k := 0
+	if lonely != nil {
+		k = place(lonely, obs.QMID)
+	}
+	if en.lone.step(obs.At, lonely != nil, k, en.in.Interval) && !e.opt.Observe {
 		if !en.putBack {
 			en.putBack, en.retryAt = true, time.Time{}
 		}
@@ -228,6 +256,7 @@ func (e *Engine) facts(tg *target, en *entry, a *situations.Action, now time.Tim
 	}
 	f.Repository = good.Repository
 	f.Row, f.Present = rowOf(good, tg.Queue)
+	f.Queues = good.Rows
 	if f.Present && e.opt.Items != nil {
 		f.NeverMove = e.opt.Items.NeverRedistribute(tg.QMgr, &f.Row)
 	}
@@ -247,10 +276,56 @@ func changes(a *situations.Action) bool {
 
 // overlay puts values that we read back after the sample was taken into the row.
 func overlay(row *situations.Row, known []Value) {
-	env, ok := row.Env.(situations.Attributes)
-	if !ok || len(known) == 0 {
+	if len(known) == 0 {
 		return
 	}
+	switch env := row.Env.(type) {
+	case situations.Attributes:
+		overlayQueue(row, env, known)
+	case situations.ChannelAttributes:
+		overlayChannel(row, env, known)
+	case situations.QMgrAttributes:
+		overlayQMgr(row, env, known)
+	}
+}
+
+func overlayChannel(row *situations.Row, env situations.ChannelAttributes, known []Value) {
+	for _, v := range known {
+		n, err := strconv.Atoi(v.Value)
+		switch {
+		case v.Attr == attrStatus && v.Value == situations.Stopped:
+			env.STATUS = "STOPPED"
+		case v.Attr == attrStatus && !working(env.STATUS):
+			env.STATUS = "STARTING"
+		case err != nil:
+		case v.Attr == attrWeight:
+			env.CLWLWGHT = n
+		case v.Attr == attrRank:
+			env.CLWLRANK = n
+		case v.Attr == attrPriority:
+			env.CLWLPRTY = n
+		}
+	}
+	row.Env = env
+}
+
+func overlayQMgr(row *situations.Row, env situations.QMgrAttributes, known []Value) {
+	row.Suspended = slices.Clone(row.Suspended)
+	for _, v := range known {
+		cluster := clusterIn(v.Attr)
+		row.Suspended = slices.DeleteFunc(row.Suspended, func(c string) bool { return c == cluster })
+		if v.Value == situations.Yes {
+			row.Suspended = append(row.Suspended, cluster)
+		}
+	}
+	env.SUSPEND = situations.No
+	if len(row.Suspended) > 0 {
+		env.SUSPEND = situations.Yes
+	}
+	row.Env = env
+}
+
+func overlayQueue(row *situations.Row, env situations.Attributes, known []Value) {
 	row.Instances = slices.Clone(row.Instances)
 	local := func(set func(*situations.Instance)) {
 		for i := range row.Instances {

@@ -8,23 +8,27 @@ import (
 	"github.com/situationd/situationd/situations"
 )
 
-// Target is what actions are done to: one queue of one queue manager. It has one
-// worker, so nothing ever happens to a queue twice at once.
+// Target is what actions are done to: one queue of one queue manager, a channel
+// of it, or the queue manager itself (Queue is the item's name, see
+// situations.Group). It has one worker, so nothing ever happens to it twice at once.
 type Target struct{ QMgr, Queue string }
 
 // Value is an attribute with its value in MQSC's spelling: PUT DISABLED, CLWLRANK 0.
+// A channel's STATUS is STARTED or STOPPED, beside STOPPED may stand MODE; a queue
+// manager's SUSPEND(C1) is YES or NO.
 type Value struct{ Attr, Value string }
 
 // ErrUnavailable is wrapped by QueueManager and Mover when the queue manager
 // could not be reached: the attempt failed, and the next waits for a sample.
 var ErrUnavailable = errors.New("queue manager not available")
 
-// QueueManager changes and reads queue attributes. The rule "compare before
+// QueueManager changes and reads attributes of queues, channels and itself. The rule "compare before
 // alter" is kept here; an implementation alters what it is told to.
 type QueueManager interface {
-	// Set alters attributes of one queue (typ QLOCAL or QALIAS) in one command.
+	// Set alters attributes of one item: of a queue (typ QLOCAL or QALIAS) and of
+	// a channel (typ as CHLTYPE has it) in one command.
 	Set(ctx context.Context, queue, typ string, values []Value) error
-	// ReadBack reads the named attributes.
+	// ReadBack reads the named attributes. A channel that is still stopping is waited for.
 	ReadBack(ctx context.Context, queue, typ string, attrs []string) ([]Value, error)
 }
 

@@ -120,7 +120,7 @@ func (d *drive) check(c setCall) {
 		return
 	}
 	row, _ := rowOf(d.seen, queueName)
-	lever := leverOf(&situations.Action{Verb: verbOf(main.Attr), Value: main.Value}, false)
+	lever := leverOf(&situations.Action{Verb: verbOf(main.Attr, ""), Value: main.Value}, false)
 	if !d.allowLast && ReadyElsewhere(row, lever) == 0 {
 		d.t.Errorf("lowered the last instance: %v", c.values)
 	}

@@ -21,7 +21,7 @@ func (e *Engine) Rename(from, to situations.Key) {
 	}
 	t := Target{QMgr: from.QMgr, Queue: from.Queue}
 	e.claims.rename(t, from.Situation, to.Situation)
-	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+	for _, attr := range attributesOf(t, nil, nil, &e.outs) {
 		if out := e.outs.get(t, attr); out != nil && out.Situation == from.Situation {
 			out.Situation = to.Situation
 			e.outs.dirty[claimKey{t, attr}] = struct{}{}
@@ -32,7 +32,7 @@ func (e *Engine) Rename(from, to situations.Key) {
 
 // rename lets a claim's holder be called otherwise.
 func (c *Claims) rename(t Target, from, to string) {
-	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+	for _, attr := range attributesOf(t, nil, c, nil) {
 		cl := c.get(t, attr)
 		if cl == nil {
 			continue

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -27,19 +28,19 @@ func renameStored(tx *bolt.Tx, changes []situations.ItemChange) error {
 	}
 	claims := tx.Bucket(bucketClaims)
 	for from, to := range was {
-		for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
-			id := join(from.QMgr, from.Queue, attr)
-			data := claims.Get(id)
-			if data == nil {
-				continue
-			}
+		stored := map[string][]byte{} // a bucket must not change while it is walked through
+		prefix, at := join(from.QMgr, from.Queue, ""), claims.Cursor()
+		for id, data := at.Seek(prefix); bytes.HasPrefix(id, prefix); id, data = at.Next() {
+			stored[string(id)] = slices.Clone(data)
+		}
+		for id, data := range stored {
 			var c Claim
 			if err := json.Unmarshal(data, &c); err != nil {
 				return fmt.Errorf("claim %q: %w", id, ErrDamaged)
 			}
 			if i := c.holder(from.Situation); i >= 0 {
 				c.Holders[i].Owner = to.Situation
-				if err := putJSON(claims, id, c); err != nil {
+				if err := putJSON(claims, []byte(id), c); err != nil {
 					return err
 				}
 			}

@@ -99,11 +99,7 @@ func (e *Engine) nextFlight(tg *target, en *entry, now time.Time) *step {
 	if !f.Sampled || !f.Present {
 		return nil
 	}
-	made := true
-	for _, c := range en.p.Flight.Changes {
-		value, ok := current(&f.Row, c.Attr)
-		made = made && ok && value == c.After
-	}
+	made := !slices.ContainsFunc(en.p.Flight.Changes, func(c change) bool { return !made(&f.Row, c) })
 	s := e.flown(en)
 	s.row = f.Row
 	s.kind = stepDoubt

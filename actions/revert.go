@@ -19,7 +19,7 @@ func givesAllBack(in *situations.Intent) bool {
 // It is a person's wish, so no guard holds it.
 func decideAll(in *situations.Intent, f *Facts) decision {
 	d := decision{Kind: kindRaising, Owner: in.Key.Situation}
-	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+	for _, attr := range attributesOf(f.Target, &f.Row, f.Claims, f.Outs) {
 		cl, out := f.Claims.get(f.Target, attr), f.Outs.get(f.Target, attr)
 		if cl == nil && out == nil {
 			continue

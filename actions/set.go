@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/situationd/situationd/situations"
 )
 
 const setTimeout = 30 * time.Second
@@ -15,14 +17,18 @@ const settleMost = 500 * time.Millisecond
 
 // set alters attributes and reads them back: done means seen, not accepted.
 func (e *Engine) set(s *step) {
-	guarded := s.d.Kind == kindLowering && s.en.need(s.index, &s.row) > 0 && e.opt.Peers != nil
-	if guarded && !e.agree(s) {
+	var exposed []*situations.Row
+	if s.d.Kind == kindLowering {
+		exposed = e.exposed(s)
+	}
+	guarded := len(exposed) > 0 && e.opt.Peers != nil
+	if guarded && !e.agree(s, exposed) {
 		return
 	}
 	if err := e.begin(s, flightOf(s), func() { e.beginClaims(s) }); err != nil {
 		e.mu.Lock()
 		e.undoClaims(s)
-		e.unpublish(s.tg.Queue)
+		e.unpublish(s.tg.Target)
 		e.mu.Unlock()
 		return
 	}
@@ -36,9 +42,11 @@ func (e *Engine) set(s *step) {
 	}
 	if guarded && err == nil {
 		// Shown until the others must have seen the lowered instance itself.
-		e.shown[s.tg.Queue] = publication{until: now.Add(s.en.in.Interval), made: now}
+		for _, queue := range s.exposes {
+			e.shown[publicationKey{s.tg.Target, queue}] = publication{until: now.Add(s.en.in.Interval), made: now}
+		}
 	} else {
-		e.unpublish(s.tg.Queue)
+		e.unpublish(s.tg.Target)
 	}
 	e.mu.Unlock()
 	if err != nil {
@@ -82,10 +90,10 @@ func (e *Engine) alter(s *step) error {
 		if onBase {
 			queue, typ = s.row.Base, "QLOCAL"
 		}
-		if s.en.p.Tries > 0 && e.readBack(ctx, queue, typ, attrs, values) == nil {
+		if s.en.p.Tries > 0 && !s.awakes() && e.readBack(ctx, queue, typ, attrs, values) == nil {
 			continue // the attempt before worked, though it looked as if it had not
 		}
-		if err := e.opt.Manager.Set(ctx, queue, typ, values); err != nil {
+		if err := e.opt.Manager.Set(ctx, queue, typ, slices.Concat(values, s.how())); err != nil {
 			return err
 		}
 		if err := e.readBack(ctx, queue, typ, attrs, values); err != nil {
@@ -93,6 +101,23 @@ func (e *Engine) alter(s *step) error {
 		}
 	}
 	return nil
+}
+
+// how is the way in which a channel is to be stopped, nothing for the usual one.
+func (s *step) how() []Value {
+	a := s.action()
+	if s.kind == stepPutBack || a.Verb != situations.VerbStopChannel || a.Value == "" {
+		return nil
+	}
+	return []Value{{Attr: "MODE", Value: a.Value}}
+}
+
+// awakes says that the step starts a channel that nobody stopped, which reading
+// back cannot tell from one that is as it was.
+func (s *step) awakes() bool {
+	return slices.ContainsFunc(s.d.Changes, func(c change) bool {
+		return c.Attr == attrStatus && c.After == situations.Started && c.Before != situations.Stopped
+	})
 }
 
 func (e *Engine) readBack(ctx context.Context, queue, typ string, attrs []string, want []Value) error {
@@ -162,10 +187,21 @@ func (e *Engine) altered(s *step, now time.Time) {
 	}
 	e.outs.altered(s, now)
 	a := s.action()
-	if s.d.Kind == kindLowering && s.en.need(s.index, &s.row) > 0 && s.d.Changes[0].Attr == attrOf(a.Verb) {
+	if s.d.Kind == kindLowering && baseAttr(s.d.Changes[0].Attr) == attrOf(a.Verb) && e.minded(s) {
 		s.en.p.Lowered = append(s.en.p.Lowered, Lowered{Action: s.index, Changes: s.d.Changes, At: now.UTC()})
 		s.en.lone = lonely{}
 	}
+}
+
+// minded says that the guard looks after the lowering while it stands. The lock is held.
+func (e *Engine) minded(s *step) bool {
+	var queues []situations.Row
+	if e.view.good != nil {
+		queues = e.view.good.Rows
+	}
+	return slices.ContainsFunc(affected(s.tg.Target, s.action(), &s.row, queues, clustersIn(s.d.Changes)), func(row *situations.Row) bool {
+		return s.en.need(s.index, row) > 0
+	})
 }
 
 // rose starts the dwell time of a target. The lock is held.

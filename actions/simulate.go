@@ -134,7 +134,7 @@ func (s *Simulator) note(line *Entry) {
 	}
 	made := s.step.d.Changes
 	if i := slices.IndexFunc(made, func(c change) bool { return c.Attr != attrUseQ }); i >= 0 && line.Result == resultDone {
-		o.Verb, o.Value = verbOf(made[i].Attr), made[i].After // a revert, or a lowering put back, tells what it set
+		o.Verb, o.Value = verbOf(made[i].Attr, made[i].After), made[i].After // a revert, or a lowering put back, tells what it set
 	}
 	s.out = append(s.out, o)
 }

@@ -225,10 +225,10 @@ type storedIntent struct {
 func encodeIntent(in *situations.Intent) ([]byte, error) {
 	s := storedIntent{Intent: *in}
 	if env, ok := in.Row.Env.(situations.Attributes); ok {
-		s.Env = &env
+		s.Env, s.Intent.Row.Env = &env, nil
 	}
 	// The instances and readers of that moment decide nothing any more.
-	s.Intent.Row.Env, s.Intent.Row.Instances, s.Intent.Row.Readers = nil, nil, nil
+	s.Intent.Row.Instances, s.Intent.Row.Readers = nil, nil
 	return json.Marshal(s)
 }
 

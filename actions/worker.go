@@ -28,17 +28,18 @@ const (
 
 // step is one piece of work of a worker, decided under the lock.
 type step struct {
-	kind   stepKind
-	tg     *target
-	en     *entry
-	index  int
-	again  bool // a redistribute that was done once watches on
-	d      decision
-	row    situations.Row
-	told   bool      // the journal knows how it ended
-	over   string    // why the intent is superseded
-	budget time.Time // when the budget was taken for it, zero if it was not
-	at     time.Time
+	kind    stepKind
+	tg      *target
+	en      *entry
+	index   int
+	again   bool // a redistribute that was done once watches on
+	d       decision
+	row     situations.Row
+	told    bool      // the journal knows how it ended
+	over    string    // why the intent is superseded
+	exposes []string  // queues that a lowering takes an instance of, once asked for
+	budget  time.Time // when the budget was taken for it, zero if it was not
+	at      time.Time
 }
 
 // attempt names the attempt, as the journal does with two of its keys. Its worker alone counts attempts.
@@ -125,7 +126,7 @@ func (e *Engine) nextAction(tg *target, en *entry, index int, now time.Time) *st
 	en.holds = d.Holds
 	switch d.Do {
 	case doHold:
-		e.unpublish(tg.Queue)
+		e.unpublish(tg.Target)
 		key := reportKey(d.Holds)
 		if key == "" || key == en.reported || again {
 			return nil
@@ -210,7 +211,7 @@ func (e *Engine) finish(s *step) {
 		e.journal(s, resultSuperseded, s.over)
 	}
 	e.mu.Lock()
-	e.unpublish(s.tg.Queue)
+	e.unpublish(s.tg.Target)
 	e.remove(s.en)
 	e.mu.Unlock()
 	e.poke()

@@ -38,7 +38,7 @@ func (p *plainActor) Simulate(_ time.Time, obs *Observation, intents []Intent, _
 			}
 			o := p.act(in.Key, in.Edge, a, &row)
 			out = append(out, o)
-			if o.Result == "blocked" && isLever(a.Verb) {
+			if o.Result == "blocked" && (a.Verb.Attr() != "") {
 				held = true
 			}
 			attrs, _ := row.Env.(Attributes)

@@ -5,7 +5,8 @@ import "slices"
 // Attribute is one name that a formula may use. The table of attributes drives
 // check, evaluation, `situationd attributes` and docs/rules.md.
 type Attribute struct {
-	Name string `json:"name"`
+	Group Group  `json:"group"`
+	Name  string `json:"name"`
 	// Type is "number" or "text".
 	Type string `json:"type"`
 	// Unit of a number: messages, seconds, bytes, handles, instances; else empty.
@@ -14,13 +15,45 @@ type Attribute struct {
 	Values []string `json:"values"`
 	// Command is the MQSC command whose reply carries it.
 	Command string `json:"command"`
-	// Monitoring: it has a value only while MONQ is not OFF.
+	// Monitoring: it has a value only while MONQ, or MONCHL, is not OFF.
 	Monitoring bool   `json:"monitoring"`
 	Doc        string `json:"doc"`
 
 	number func(*evaluation) int
-	text   func(*Attributes) string
+	text   func(*evaluation) string
 	bit    uint64
+}
+
+// attributeTable are the names of one group.
+type attributeTable struct {
+	group Group
+	list  []Attribute
+	index map[string]*Attribute
+}
+
+// tableOf is the table of a group; the zero group is that of queues.
+func tableOf(g Group) *attributeTable {
+	switch g {
+	case GroupChannel:
+		return channelTable
+	case GroupQMgr:
+		return qmgrTable
+	case GroupQueue:
+	}
+	return queueTable
+}
+
+// newTable numbers the attributes. A name's place gives its bit, so there may be 64.
+func newTable(g Group, list []Attribute) *attributeTable {
+	t := &attributeTable{group: g, list: list, index: make(map[string]*Attribute, len(list))}
+	for i := range list {
+		list[i].Group, list[i].bit = g, 1<<i
+		if list[i].Values == nil {
+			list[i].Values = []string{}
+		}
+		t.index[list[i].Name] = &list[i]
+	}
+	return t
 }
 
 const (
@@ -34,9 +67,9 @@ const (
 	fromPeers   = "the other daemons"
 )
 
-// AttributeTable lists every name that a formula may use, in the order of the
-// documentation. The caller owns the slice.
-func AttributeTable() []Attribute { return slices.Clone(attributes) }
+// AttributeTable lists every name that a formula over a group may use, in the
+// order of the documentation. The caller owns the slice.
+func AttributeTable(g Group) []Attribute { return slices.Clone(tableOf(g).list) }
 
 func number(name, unit, command, doc string, get func(*Attributes) int) Attribute {
 	return Attribute{Name: name, Type: typeNumber, Unit: unit, Command: command, Doc: doc,
@@ -49,15 +82,16 @@ func monitored(a Attribute) Attribute {
 }
 
 func text(name, command, doc string, get func(*Attributes) string, values ...string) Attribute {
-	return Attribute{Name: name, Type: typeText, Command: command, Doc: doc, Values: values, text: get}
+	return Attribute{Name: name, Type: typeText, Command: command, Doc: doc, Values: values,
+		text: func(e *evaluation) string { return get(e.attrs) }}
 }
 
 func elsewhere(name, command, doc string, get func(*evaluation) int) Attribute {
 	return Attribute{Name: name, Type: typeNumber, Unit: "instances", Command: command, Doc: doc, number: get}
 }
 
-// attributes is the table. A name's place gives its bit, so there may be 64.
-var attributes = numbered([]Attribute{
+// queueTable has what is known of a queue.
+var queueTable = newTable(GroupQueue, []Attribute{
 	text("QUEUE", fromQueue, "name of the queue", func(a *Attributes) string { return a.QUEUE }),
 	text("QMGR", fromQueue, "name of the queue manager", func(a *Attributes) string { return a.QMGR }),
 	text("CLUSTER", fromQueue, "name of its cluster, empty if it is in none", func(a *Attributes) string { return a.CLUSTER }),
@@ -95,47 +129,51 @@ var attributes = numbered([]Attribute{
 	elsewhere("READERS_ELSEWHERE", fromPeers, "applications that read the other instances, as their own daemons see it", (*evaluation).readersElsewhere),
 })
 
-func numbered(list []Attribute) []Attribute {
-	for i := range list {
-		list[i].bit = 1 << i
-		if list[i].Values == nil {
-			list[i].Values = []string{}
-		}
-	}
-	return list
-}
-
 // laterNames are the names that a later release brings.
 var laterNames = []string{
 	"GETRATE", "PUTRATE", "CHANGE", "PCTCHANGE", "AVG", "MIN", "MAX", "PROBE", "PROCESSES", "HOST", "SITUATION",
 }
 
-// attributeNamed finds a name of the table, nil if there is none.
-func attributeNamed(name string) *Attribute { return attributeIndex[name] }
+// named finds a name of the table, nil if there is none.
+func (t *attributeTable) named(name string) *Attribute { return t.index[name] }
 
-var attributeIndex = func() map[string]*Attribute {
-	index := make(map[string]*Attribute, len(attributes))
-	for i := range attributes {
-		index[attributes[i].Name] = &attributes[i]
-	}
-	return index
-}()
-
-// attributesWithValue are those that can have this value.
-func attributesWithValue(value string) []*Attribute {
+// withValue are those that can have this value.
+func (t *attributeTable) withValue(value string) []*Attribute {
 	var out []*Attribute
-	for i := range attributes {
-		if slices.Contains(attributes[i].Values, value) {
-			out = append(out, &attributes[i])
+	for i := range t.list {
+		if slices.Contains(t.list[i].Values, value) {
+			out = append(out, &t.list[i])
 		}
 	}
 	return out
 }
 
-func attributeNames() []string {
-	out := make([]string, len(attributes))
-	for i := range attributes {
-		out[i] = attributes[i].Name
+func (t *attributeTable) names() []string {
+	out := make([]string, len(t.list))
+	for i := range t.list {
+		out[i] = t.list[i].Name
 	}
 	return out
+}
+
+// elsewhere finds a name in the other tables, for a message about a name that is not in this one.
+func (t *attributeTable) elsewhere(name string) (Group, bool) {
+	for _, g := range Groups() {
+		if g != t.group && tableOf(g).named(name) != nil {
+			return g, true
+		}
+	}
+	return "", false
+}
+
+// unknown says that a name is not in the table, and what might have been meant.
+// near is the name to look for others by.
+func (t *attributeTable) unknown(near, name string) (message, help string) {
+	message = name + " is not an attribute of " + t.group.noun()
+	if g, ok := t.elsewhere(near); ok && near == name {
+		message += "; it is one of " + g.noun()
+	} else if n := nearest(near, t.names()); n != "" {
+		message += "; did you mean " + n + "?"
+	}
+	return message, "list them: situationd attributes " + string(t.group)
 }

@@ -18,6 +18,7 @@ func (l *loader) availability(n *yaml.Node, es entries) {
 	if as == nil {
 		return
 	}
+	l.group = GroupQueue
 	before := len(l.problems)
 	by := l.by(value, as)
 	name, nameNode := l.availabilityName(value, as)
@@ -70,7 +71,7 @@ func (l *loader) half(n *yaml.Node, name, description, formula string, lever Lev
 
 // ownFormula compiles a formula of ours, which has no mistakes.
 func (l *loader) ownFormula(source string, lever Lever) *Formula {
-	f, _ := compileFormula(source, lever)
+	f, _ := compileFormula(l.group, source, lever)
 	return f
 }
 
@@ -105,7 +106,7 @@ func (l *loader) availabilityWatch(as entries) Watch {
 	w := Watch{Queue: NewNames(), Cluster: NewNames()}
 	if q := as.get("queue"); q != nil {
 		w.Queue = l.names(q, "queue", false)
-		l.lintSystem(q)
+		l.lintSystem(GroupQueue, q)
 	} else {
 		l.fail(l.at(as.key("by")), "missing", "write: availability: {queue: DCQ1, by: put}", "availability names no queue")
 	}
@@ -124,7 +125,7 @@ func levers(by Verb) (lower, raise Action) {
 		return Action{Verb: by, Value: "0", Claim: true}, Action{Verb: by, Value: "9", Claim: true}
 	case VerbPriority:
 		return Action{Verb: by, Value: "0", Claim: true, UseQ: "any"}, Action{Verb: by, Value: "1", Claim: true}
-	case VerbPut, VerbRedistribute, VerbExec, VerbMQSC, VerbWebhook, VerbEvent, VerbRevert:
+	default:
 	}
 	return Action{Verb: VerbPut, Value: "DISABLED", Claim: true}, Action{Verb: VerbRevert}
 }

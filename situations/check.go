@@ -18,12 +18,12 @@ func (l *loader) lintSituation(s *Situation, es entries) {
 	lowered := false
 	for i := range s.Actions {
 		a := &s.Actions[i]
-		lowered = lowered || isLever(a.Verb) && !raises(a)
+		lowered = lowered || a.Verb.Attr() != "" && !raises(a)
 		switch {
 		case a.Verb == VerbRedistribute && !a.Never && !lowered:
 			l.warn(verbPlace(l.document, s.actionNodes[i]), "redistribute-alone", "write before it: - put: DISABLED, or - rank: 0",
 				"nothing lowers this instance first, so messages could come straight back")
-		case a.Verb == VerbPriority && !raises(a) && a.UseQ == "":
+		case a.Verb == VerbPriority && !raises(a) && a.UseQ == "" && s.Watch.group() == GroupQueue:
 			l.warn(verbPlace(l.document, s.actionNodes[i]), "useq", "write beside it: useq: any",
 				"applications on this queue manager go on putting to the local instance unless CLWLUSEQ is ANY")
 		}
@@ -35,14 +35,7 @@ func (l *loader) lintSituation(s *Situation, es entries) {
 
 // raises tells the values that give an instance back from those that take it away.
 func raises(a *Action) bool {
-	switch a.Verb {
-	case VerbPut:
-		return a.Value == "ENABLED"
-	case VerbRank, VerbPriority:
-		return a.Value != "0"
-	case VerbRedistribute, VerbExec, VerbMQSC, VerbWebhook, VerbEvent, VerbRevert:
-	}
-	return true
+	return !a.Lowest()
 }
 
 // lintRecovery warns of a situation that never ends: where its formula is false
@@ -166,7 +159,7 @@ func (w *work) checkContradiction(a, b *Situation) {
 	for i := range a.Actions {
 		for j := range b.Actions {
 			x, y := &a.Actions[i], &b.Actions[j]
-			if x.Verb != y.Verb || !isLever(x.Verb) || x.Value == y.Value {
+			if !x.Opposes(y) {
 				continue
 			}
 			if when := w.bothTrue(a, x, b, y); when != "" {
@@ -179,7 +172,7 @@ func (w *work) checkContradiction(a, b *Situation) {
 					where += " of " + a.File
 				}
 				b.doc.fail(at, "contradiction", fmt.Sprintf("the other formula is %s: %s", where, a.Formula),
-					"%s (%s %s) and %s (%s %s) are both true when %s", a.Name, x.Verb, x.Value, b.Name, y.Verb, y.Value, when)
+					"%s (%s) and %s (%s) are both true when %s", a.Name, x, b.Name, y, when)
 				return
 			}
 		}

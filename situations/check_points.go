@@ -15,6 +15,7 @@ const maxPoints = 4096
 // constant they hold and its neighbours. A formula that is true nowhere there is
 // true nowhere.
 type points struct {
+	table  *attributeTable
 	attrs  []*Attribute
 	values [][]string // for each attribute, as text
 }
@@ -22,12 +23,12 @@ type points struct {
 // pointsOf gathers the points of some formulas. It gives nothing if they cannot
 // be tried out: they look at more than attributes, or there are too many points.
 func pointsOf(formulas ...*Formula) *points {
-	p := &points{}
+	p := &points{table: formulas[0].table}
 	uses := uint64(0)
 	var numbers []int
 	var texts []string
 	for _, f := range formulas {
-		if f.opaque {
+		if f.opaque || f.table != p.table {
 			return nil
 		}
 		uses |= f.uses
@@ -44,8 +45,8 @@ func pointsOf(formulas ...*Formula) *points {
 		}
 	}
 	total := 1
-	for i := range attributes {
-		a := &attributes[i]
+	for i := range p.table.list {
+		a := &p.table.list[i]
 		if uses&a.bit == 0 {
 			continue
 		}
@@ -71,7 +72,7 @@ func pointsFor(a *Attribute, numbers []int, texts []string) []string {
 	}
 	slices.Sort(out)
 	out = slices.DeleteFunc(slices.Compact(out), func(n int) bool {
-		return n < 0 || (a.bit == readyBit || a.bit == readersBit) && n > 100
+		return n < 0 || a.Group == GroupQueue && a.bit&(readyBit|readersBit) != 0 && n > 100
 	})
 	list := make([]string, len(out))
 	for i, n := range out {
@@ -108,18 +109,17 @@ func (p *points) each(fn func(row *Row, choice []int) bool) {
 
 // row is a sample with the chosen values.
 func (p *points) row(choice []int) Row {
-	var a Attributes
-	v := reflect.ValueOf(&a).Elem()
+	v := reflect.New(reflect.TypeOf(p.table.env())).Elem()
 	row := Row{InstancesKnown: true}
 	for i, attr := range p.attrs {
 		text := p.values[i][choice[i]]
 		n, _ := strconv.Atoi(text) // the texts of numbers are ours
 		switch {
-		case attr.bit == readyBit:
+		case attr.Group == GroupQueue && attr.bit == readyBit:
 			for range n {
 				row.Instances = append(row.Instances, Instance{Put: true, Reachable: true, ClwlRank: 9, ClwlPrty: 9, ReadersKnown: true})
 			}
-		case attr.bit == readersBit:
+		case attr.Group == GroupQueue && attr.bit == readersBit:
 			row.Instances = append(row.Instances, Instance{Readers: n, ReadersKnown: true})
 		case attr.Type == typeText:
 			v.FieldByName(attr.Name).SetString(text)
@@ -127,7 +127,7 @@ func (p *points) row(choice []int) Row {
 			v.FieldByName(attr.Name).SetInt(int64(n))
 		}
 	}
-	row.Env = a
+	row.Env = v.Interface()
 	return row
 }
 

@@ -15,9 +15,13 @@ const (
 // work is how much comparing is left.
 type work struct{ left int }
 
-// watchesMeet reports whether two situations may watch a queue of one name.
+// watchesMeet reports whether two situations may watch an item of one name.
 func (w *work) watchesMeet(a, b *Situation) bool {
-	w.left -= costPair + a.Watch.Queue.cost(&b.Watch.Queue) + a.Watch.Cluster.cost(&b.Watch.Cluster)
+	w.left -= costPair
+	if a.Watch.group() != b.Watch.group() {
+		return false
+	}
+	w.left -= a.Watch.names().cost(b.Watch.names()) + a.Watch.Cluster.cost(&b.Watch.Cluster)
 	return a.Watch.overlaps(&b.Watch)
 }
 
@@ -81,28 +85,29 @@ func indexWatches(list []*Situation, wanted func(*Situation) bool) *watchIndex {
 			continue
 		}
 		x.all = append(x.all, i)
-		q := &s.Watch.Queue
+		q := s.Watch.names()
 		if q.all || len(q.patterns) > 0 {
 			x.loose = append(x.loose, i)
 			continue
 		}
 		for _, name := range q.exact {
+			name = s.Watch.group().Item(name)
 			x.exact[name] = append(x.exact[name], i)
 		}
 	}
 	return x
 }
 
-// near gives those before the situation with number end that might watch a queue
+// near gives those before the situation with number end that might watch an item
 // that s watches.
 func (x *watchIndex) near(s *Situation, end int) []int {
-	q := &s.Watch.Queue
+	q := s.Watch.names()
 	if q.all || len(q.patterns) > 0 {
 		return before(x.all, end)
 	}
 	out := slices.Clone(before(x.loose, end))
 	for _, name := range q.exact {
-		out = append(out, before(x.exact[name], end)...)
+		out = append(out, before(x.exact[s.Watch.group().Item(name)], end)...)
 	}
 	if len(q.exact) > 1 || len(x.loose) > 0 {
 		slices.Sort(out)

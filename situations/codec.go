@@ -11,7 +11,9 @@ type plainRow Row
 // storedRow is a Row in an outbox: its environment keeps its type.
 type storedRow struct {
 	plainRow
-	Env *Attributes
+	Env     *Attributes
+	Channel *ChannelAttributes `json:",omitempty"`
+	Manager *QMgrAttributes    `json:",omitempty"`
 }
 
 // MarshalJSON stores the row with its attributes.
@@ -23,6 +25,10 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		s.Env = &a
 	case *Attributes:
 		s.Env = a
+	case ChannelAttributes:
+		s.Channel = &a
+	case QMgrAttributes:
+		s.Manager = &a
 	default:
 		return nil, fmt.Errorf("row of %s: its environment is not one of attributes", r.Queue)
 	}
@@ -37,8 +43,13 @@ func (r *Row) UnmarshalJSON(b []byte) error {
 	}
 	*r = Row(s.plainRow)
 	r.Env = nil
-	if s.Env != nil {
+	switch {
+	case s.Env != nil:
 		r.Env = *s.Env
+	case s.Channel != nil:
+		r.Env = *s.Channel
+	case s.Manager != nil:
+		r.Env = *s.Manager
 	}
 	return nil
 }

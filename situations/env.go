@@ -3,7 +3,10 @@ package situations
 // evaluation is what the terms of a formula look at. It is reused from row to
 // row, so evaluating allocates nothing.
 type evaluation struct {
+	table   *attributeTable
 	attrs   *Attributes
+	channel *ChannelAttributes
+	qmgr    *QMgrAttributes
 	row     *Row
 	lever   Lever
 	missing uint64 // bits of attributes without a value
@@ -11,34 +14,50 @@ type evaluation struct {
 	// unknown whatever the operators made of it.
 	failed bool
 
-	store Attributes // what attrs points to
+	// What attrs, channel and qmgr point to.
+	store        Attributes
+	channelStore ChannelAttributes
+	qmgrStore    QMgrAttributes
 }
 
 var (
-	readyBit   = attributeNamed("READY_ELSEWHERE").bit
-	readersBit = attributeNamed("READERS_ELSEWHERE").bit
+	readyBit   = queueTable.named("READY_ELSEWHERE").bit
+	readersBit = queueTable.named("READERS_ELSEWHERE").bit
 )
 
 // load prepares for the formulas of one row. Only the attributes in uses are
 // looked at, since the rest cannot matter.
 func (e *evaluation) load(row *Row, uses uint64) {
 	e.row, e.missing, e.failed = row, 0, false
-	e.attrs = &e.store
+	e.attrs, e.channel, e.qmgr = &e.store, &e.channelStore, &e.qmgrStore
 	switch a := row.Env.(type) {
 	case Attributes:
-		e.store = a
+		e.table, e.store = queueTable, a
 	case *Attributes:
-		e.attrs = a
+		e.table, e.attrs = queueTable, a
+	case ChannelAttributes:
+		e.table, e.channelStore = channelTable, a
+	case QMgrAttributes:
+		e.table, e.qmgrStore = qmgrTable, a
 	default:
-		e.missing = ^uint64(0) // no sample, no values
+		g, _ := GroupOf(row.Queue)
+		e.table, e.missing = tableOf(g), ^uint64(0) // no sample, no values
 		return
 	}
 	for _, name := range row.Missing {
-		if a := attributeNamed(name); a != nil {
+		if a := e.table.named(name); a != nil {
 			e.missing |= a.bit
 		}
 	}
-	// What the instances tell is counted here, not taken from the sample.
+	if e.table == queueTable {
+		e.elsewhere(row, uses)
+	}
+	e.blanks(uses)
+}
+
+// elsewhere looks at what the instances tell: it is counted here, not taken from
+// the sample.
+func (e *evaluation) elsewhere(row *Row, uses uint64) {
 	e.missing &^= readyBit | readersBit
 	if !row.InstancesKnown {
 		e.missing |= readyBit | readersBit
@@ -46,15 +65,14 @@ func (e *evaluation) load(row *Row, uses uint64) {
 	if uses&readersBit != 0 && !readersKnown(row.Instances) {
 		e.missing |= readersBit
 	}
-	e.blanks(uses)
 }
 
 // blanks marks the attributes whose text is none of their values: a queue
 // manager leaves blank what it does not collect, and that is no value.
 func (e *evaluation) blanks(uses uint64) {
-	for i := range attributes {
-		a := &attributes[i]
-		if uses&a.bit != 0 && a.text != nil && len(a.Values) > 0 && a.text(e.attrs) == "" {
+	for i := range e.table.list {
+		a := &e.table.list[i]
+		if uses&a.bit != 0 && a.text != nil && len(a.Values) > 0 && a.text(e) == "" {
 			e.missing |= a.bit
 		}
 	}
@@ -99,6 +117,8 @@ func (e *evaluation) readers(pattern string) int {
 type Lever struct {
 	Verb  Verb // put, rank or priority; empty if the rule has none
 	Value int  // of rank and priority
+	// Channel: rank and priority are those of the channel to us, not of the queue.
+	Channel bool
 }
 
 // ReadyElsewhere counts the instances on other queue managers that the workload
@@ -139,10 +159,14 @@ func ReadyElsewhere(row *Row, lever Lever) int {
 
 // lowered is our own instance with the lever down.
 func lowered(x Instance, lever Lever) Instance {
-	switch lever.Verb {
-	case VerbRank:
+	switch {
+	case lever.Verb == VerbRank && lever.Channel:
+		x.ChannelRank = lever.Value
+	case lever.Verb == VerbRank:
 		x.ClwlRank = lever.Value
-	case VerbPriority:
+	case lever.Verb == VerbPriority && lever.Channel:
+		x.ChannelPrty = lever.Value
+	case lever.Verb == VerbPriority:
 		x.ClwlPrty = lever.Value
 	default: // put, or no lever of the rule's own: a program that disables the queue
 		x.Put = false

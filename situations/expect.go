@@ -5,15 +5,22 @@ import (
 	"time"
 )
 
-// expects reports whether a queue of this name must exist.
-func (s *Situation) expects(queue string) bool { return slices.Contains(s.Expect, queue) }
+// expects reports whether an item of this name must exist.
+func (s *Situation) expects(item string) bool {
+	g, name := GroupOf(item)
+	return len(s.Expect) > 0 && g == s.Watch.group() && slices.Contains(s.Expect, name)
+}
 
-// absentRow stands for a queue that must exist and does not: its name is known,
+// absentRow stands for an item that must exist and does not: its name is known,
 // and nothing else.
-func absentRow(qmgr, queue string) Row {
-	row := Row{Queue: queue, Base: queue, Absent: true, Env: Attributes{QUEUE: queue, QMGR: qmgr}}
-	for i := range attributes {
-		if name := attributes[i].Name; name != "QUEUE" && name != "QMGR" {
+func absentRow(qmgr, item string) Row {
+	g, name := GroupOf(item)
+	row := Row{Queue: item, Base: item, Absent: true, Env: Attributes{QUEUE: name, QMGR: qmgr}}
+	if g == GroupChannel {
+		row.Base, row.Env = "", ChannelAttributes{CHANNEL: name, QMGR: qmgr}
+	}
+	for _, name := range tableOf(g).names() {
+		if name != "QUEUE" && name != "CHANNEL" && name != "QMGR" {
 			row.Missing = append(row.Missing, name)
 		}
 	}
@@ -24,9 +31,10 @@ func absentRow(qmgr, queue string) Row {
 // any sample has them.
 func (b *book) expected() {
 	for _, s := range b.live {
-		for _, queue := range s.Expect {
-			if sl := b.slot(queue); sl.items[s.index] == nil {
-				sl.items[s.index] = &item{sit: s, queue: queue}
+		for _, name := range s.Expect {
+			name = s.Watch.group().Item(name)
+			if sl := b.slot(name); sl.items[s.index] == nil {
+				sl.items[s.index] = &item{sit: s, queue: name}
 			}
 		}
 	}

@@ -17,6 +17,7 @@ const (
 // Immutable, and safe for use by several goroutines.
 type Formula struct {
 	source string
+	table  *attributeTable
 	lever  Lever
 	needs  uint64 // attributes that must have a value
 	uses   uint64 // all attributes it names
@@ -44,6 +45,9 @@ func (f *Formula) Eval(row *Row) Verdict {
 
 // run evaluates for the row that e was loaded with.
 func (f *Formula) run(e *evaluation) (v Verdict) {
+	if e.table != f.table {
+		return Unknown // a row of another group: its bits mean other names
+	}
 	if f.needs&e.missing != 0 {
 		return Unknown
 	}
@@ -90,7 +94,7 @@ func (f *Formula) Explain(row *Row) []Part {
 	out := make([]Part, 0, len(f.parts))
 	for _, p := range f.parts {
 		part := Part{Text: p.text, Result: Unknown}
-		if p.uses&e.missing&f.needs == 0 {
+		if e.table == f.table && p.uses&e.missing&f.needs == 0 {
 			part.Result = e.judge(p.eval, f.lever)
 		}
 		e.lever = f.lever
@@ -107,8 +111,11 @@ func (f *Formula) Values(row *Row) map[string]any {
 	e.load(row, f.uses)
 	e.lever = f.lever
 	out := make(map[string]any)
-	for i := range attributes {
-		if a := &attributes[i]; f.uses&a.bit != 0 {
+	if e.table != f.table {
+		return out
+	}
+	for i := range f.table.list {
+		if a := &f.table.list[i]; f.uses&a.bit != 0 {
 			out[a.Name] = e.value(a)
 		}
 	}
@@ -122,7 +129,7 @@ func ValuesOf(row *Row, names ...string) map[string]any {
 	out := make(map[string]any, len(names))
 	for _, name := range names {
 		out[name] = nil
-		if a := attributeNamed(name); a != nil {
+		if a := e.table.named(name); a != nil {
 			out[name] = e.value(a)
 		}
 	}
@@ -135,7 +142,7 @@ func (e *evaluation) value(a *Attribute) any {
 	case e.missing&a.bit != 0:
 		return nil
 	case a.text != nil:
-		return a.text(e.attrs)
+		return a.text(e)
 	}
 	return a.number(e)
 }
@@ -144,7 +151,7 @@ func (e *evaluation) value(a *Attribute) any {
 func (e *evaluation) insertValues(src string) string {
 	var b strings.Builder
 	for _, t := range scanFormula(src) {
-		a := attributeNamed(t.text)
+		a := e.table.named(t.text)
 		if t.kind != tokenWord || a == nil {
 			b.WriteString(t.text)
 			continue
@@ -166,11 +173,16 @@ type storedFormula struct {
 	Source string `json:"source"`
 	Verb   Verb   `json:"lever,omitempty"`
 	Value  int    `json:"value,omitempty"`
+	Group  Group  `json:"group,omitempty"` // of what it is a formula; empty for a queue
 }
 
 // MarshalJSON stores the formula's text.
 func (f *Formula) MarshalJSON() ([]byte, error) {
-	return json.Marshal(storedFormula{f.source, f.lever.Verb, f.lever.Value})
+	s := storedFormula{Source: f.source, Verb: f.lever.Verb, Value: f.lever.Value}
+	if f.table.group != GroupQueue {
+		s.Group = f.table.group
+	}
+	return json.Marshal(s)
 }
 
 // UnmarshalJSON compiles a stored formula.
@@ -179,7 +191,7 @@ func (f *Formula) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("stored formula: %w", err)
 	}
-	got, err := NewFormula(s.Source, Lever{Verb: s.Verb, Value: s.Value})
+	got, err := NewFormulaOf(s.Group, s.Source, Lever{Verb: s.Verb, Value: s.Value})
 	if err != nil {
 		return fmt.Errorf("stored formula %q: %w", s.Source, err)
 	}
@@ -187,9 +199,14 @@ func (f *Formula) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// NewFormula compiles a formula. The error names its first mistake.
+// NewFormula compiles a formula over queues. The error names its first mistake.
 func NewFormula(source string, lever Lever) (*Formula, error) {
-	f, bad := compileFormula(source, lever)
+	return NewFormulaOf(GroupQueue, source, lever)
+}
+
+// NewFormulaOf compiles a formula over rows of a group.
+func NewFormulaOf(g Group, source string, lever Lever) (*Formula, error) {
+	f, bad := compileFormula(g, source, lever)
 	if len(bad) > 0 {
 		return nil, fmt.Errorf("column %d: %s", bad[0].from+1, bad[0].message)
 	}

@@ -39,22 +39,25 @@ func (c *compiler) binary(n *ast.BinaryNode) term {
 // part remembers a comparison for explaining.
 func (c *compiler) part(n ast.Node, t term) term {
 	if t.kind == kindBool {
-		c.parts = append(c.parts, formulaPart{text: c.source(n), uses: namesIn(n), eval: t.boolean})
+		c.parts = append(c.parts, formulaPart{text: c.source(n), uses: c.namesIn(n), eval: t.boolean})
 	}
 	return t
 }
 
-func namesIn(n ast.Node) uint64 {
-	v := &nameVisitor{}
+func (c *compiler) namesIn(n ast.Node) uint64 {
+	v := &nameVisitor{table: c.table}
 	ast.Walk(&n, v)
 	return v.uses
 }
 
-type nameVisitor struct{ uses uint64 }
+type nameVisitor struct {
+	table *attributeTable
+	uses  uint64
+}
 
 func (v *nameVisitor) Visit(n *ast.Node) {
 	if id, ok := (*n).(*ast.IdentifierNode); ok {
-		if a := attributeNamed(id.Value); a != nil {
+		if a := v.table.named(id.Value); a != nil {
 			v.uses |= a.bit
 		}
 	}
@@ -88,10 +91,10 @@ func (c *compiler) bareValue(n *ast.BinaryNode) (term, bool) {
 	for _, p := range pairs {
 		name, ok := p[0].(*ast.IdentifierNode)
 		value, ok2 := p[1].(*ast.IdentifierNode)
-		if !ok || !ok2 || attributeNamed(value.Value) != nil {
+		if !ok || !ok2 || c.table.named(value.Value) != nil {
 			continue
 		}
-		a := attributeNamed(name.Value)
+		a := c.table.named(name.Value)
 		if a == nil || len(a.Values) == 0 || slices.Contains(laterNames, value.Value) {
 			continue
 		}

@@ -17,10 +17,10 @@ import (
 // with it. expr parses and has the last word on types. Evaluating is our own:
 // its machine boxes every result of arithmetic, and gives no sign when a
 // division went to infinity on the way to a plain true or false.
-func compileFormula(source string, lever Lever) (*Formula, []formulaError) {
+func compileFormula(g Group, source string, lever Lever) (*Formula, []formulaError) {
 	end := utf8.RuneCountInString(source)
 	if strings.TrimSpace(source) == "" {
-		return nil, []formulaError{{to: end, code: "missing", message: "a formula is empty", help: []string{"write: IPPROCS == 0"}}}
+		return nil, []formulaError{{to: end, code: "missing", message: "a formula is empty", help: []string{"write: " + g.sample()}}}
 	}
 	if len(source) > maxFormula {
 		return nil, []formulaError{{to: 1, code: "too-long",
@@ -33,7 +33,7 @@ func compileFormula(source string, lever Lever) (*Formula, []formulaError) {
 	if bad != nil {
 		return nil, []formulaError{*bad}
 	}
-	c := &compiler{runes: []rune(source)}
+	c := &compiler{runes: []rune(source), table: tableOf(g)}
 	t := c.condition(tree)
 	if len(c.errs) > 0 {
 		return nil, c.errs
@@ -41,7 +41,7 @@ func compileFormula(source string, lever Lever) (*Formula, []formulaError) {
 	if bad := c.exprAgrees(source); bad != nil {
 		return nil, []formulaError{*bad}
 	}
-	f := &Formula{source: source, lever: lever, uses: c.uses, needs: c.uses &^ c.guarded, opaque: c.opaque,
+	f := &Formula{source: source, table: c.table, lever: lever, uses: c.uses, needs: c.uses &^ c.guarded, opaque: c.opaque,
 		eval: t.boolean, parts: c.parts}
 	return f, nil
 }
@@ -70,7 +70,7 @@ func (c *compiler) exprAgrees(source string) (bad *formulaError) {
 		}
 	}()
 	none := func(...any) (any, error) { return 0, nil }
-	_, err := expr.Compile(source, expr.Env(Attributes{}), expr.AsBool(), expr.WarnOnAny(), expr.MaxNodes(maxNodes),
+	_, err := expr.Compile(source, expr.Env(c.table.env()), expr.AsBool(), expr.WarnOnAny(), expr.MaxNodes(maxNodes),
 		expr.DisableAllBuiltins(), expr.Optimize(false),
 		expr.Function("READERS", none, new(func(string) int)),
 		expr.Function("percent", none, new(func(float64, float64) float64), new(func(int, int) float64),
@@ -80,6 +80,18 @@ func (c *compiler) exprAgrees(source string) (bad *formulaError) {
 		return translate(source, err)
 	}
 	return nil
+}
+
+// env is what the formula's names are fields of.
+func (t *attributeTable) env() any {
+	switch t.group {
+	case GroupChannel:
+		return ChannelAttributes{}
+	case GroupQMgr:
+		return QMgrAttributes{}
+	case GroupQueue:
+	}
+	return Attributes{}
 }
 
 // translate puts the parser's error into our words, with its place.

@@ -52,6 +52,7 @@ type term struct {
 // compiler turns the tree of one formula into terms.
 type compiler struct {
 	runes   []rune
+	table   *attributeTable
 	errs    []formulaError
 	uses    uint64
 	guarded uint64 // asked for with known(): a missing value is the author's business
@@ -199,7 +200,7 @@ func intTerm(f func(*evaluation) int) term {
 
 // name compiles an attribute's name.
 func (c *compiler) name(n *ast.IdentifierNode) term {
-	a := attributeNamed(n.Value)
+	a := c.table.named(n.Value)
 	if a == nil {
 		return c.unknownName(n)
 	}
@@ -211,7 +212,7 @@ func (c *compiler) name(n *ast.IdentifierNode) term {
 			if e.missing&bit != 0 {
 				e.failed = true
 			}
-			return get(e.attrs)
+			return get(e)
 		}}
 	}
 	get := a.number
@@ -228,21 +229,18 @@ func (c *compiler) name(n *ast.IdentifierNode) term {
 
 func (c *compiler) unknownName(n *ast.IdentifierNode) term {
 	name := n.Value
-	if up := strings.ToUpper(name); attributeNamed(up) != nil {
+	if up := strings.ToUpper(name); c.table.named(up) != nil {
 		return c.fail(n, "unknown-attribute", "write: "+up, "%s is not an attribute; MQSC names are in capitals", name)
 	}
 	if slices.Contains(laterNames, name) {
 		return c.fail(n, "not-in-this-version", "", "%s comes with a later release", name)
 	}
-	if list := attributesWithValue(name); len(list) > 0 {
+	if list := c.table.withValue(name); len(list) > 0 {
 		return c.fail(n, "quote-value", fmt.Sprintf("write: %s == %q", list[0].Name, name),
 			"%s is a value of %s, so it needs quotes", name, list[0].Name)
 	}
-	hint := ""
-	if near := nearest(strings.ToUpper(name), attributeNames()); near != "" {
-		hint = "; did you mean " + near + "?"
-	}
-	return c.fail(n, "unknown-attribute", "list them: situationd attributes queue", "%s is not an attribute of a queue%s", name, hint)
+	message, help := c.table.unknown(strings.ToUpper(name), name)
+	return c.fail(n, "unknown-attribute", help, "%s", message)
 }
 
 func (c *compiler) unary(n *ast.UnaryNode) term {
@@ -309,6 +307,9 @@ func (c *compiler) noFunction(n ast.Node, name string) term {
 }
 
 func (c *compiler) readers(n *ast.CallNode) term {
+	if c.table.group != GroupQueue {
+		return c.fail(n, "unknown-function", "", "READERS counts those who read a queue; this is a formula over %s", c.table.group.noun())
+	}
 	if len(n.Arguments) == 1 {
 		if s, ok := n.Arguments[0].(*ast.StringNode); ok {
 			pattern := s.Value

@@ -323,14 +323,14 @@ func TestProperty_MissingValue_Unknown(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		for i := range attributes {
-			if f.uses&attributes[i].bit == 0 {
+		for i := range queueTable.list {
+			if f.uses&queueTable.list[i].bit == 0 {
 				continue
 			}
 			row := sampleRow()
-			row.Missing = append(row.Missing, attributes[i].Name)
+			row.Missing = append(row.Missing, queueTable.list[i].Name)
 			if got := f.Eval(&row); got != Unknown {
-				t.Fatalf("%s without %s: %s", src, attributes[i].Name, got)
+				t.Fatalf("%s without %s: %s", src, queueTable.list[i].Name, got)
 			}
 		}
 	})

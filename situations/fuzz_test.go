@@ -69,7 +69,7 @@ func FuzzFormula(f *testing.F) {
 		f.Add(s, 0, 0)
 	}
 	f.Fuzz(func(t *testing.T, src string, readers, depth int) {
-		got, bad := compileFormula(src, Lever{Verb: VerbRank})
+		got, bad := compileFormula(GroupQueue, src, Lever{Verb: VerbRank})
 		if (got == nil) != (len(bad) > 0) {
 			t.Fatalf("formula %v with mistakes %v", got != nil, bad)
 		}
@@ -90,7 +90,7 @@ func FuzzFormula(f *testing.F) {
 			t.Errorf("the same row gives %s and %s", once, twice)
 		}
 		got.Explain(&row)
-		row.Missing = attributeNames()
+		row.Missing = queueTable.names()
 		row.InstancesKnown = false
 		if v := got.Eval(&row); v != Unknown && got.needs != 0 {
 			t.Errorf("nothing is known and the verdict is %s", v)

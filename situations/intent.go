@@ -9,7 +9,7 @@ import (
 type Key struct {
 	Situation string
 	QMgr      string
-	Queue     string
+	Queue     string // the item's name: a queue's, or see Group.Item
 }
 
 // Edge says why an intent exists.
@@ -38,6 +38,11 @@ const (
 	VerbMQSC         Verb = "mqsc"    // Value: the command, unexpanded
 	VerbWebhook      Verb = "webhook" // Value: the address, unexpanded
 	VerbEvent        Verb = "event"   // Value: the universal message
+	VerbWeight       Verb = "weight"  // Value 1..99, of a channel
+	VerbStartChannel Verb = "start_channel"
+	VerbStopChannel  Verb = "stop_channel" // Value: the mode, empty for QUIESCE
+	VerbSuspend      Verb = "suspend"      // Clusters
+	VerbResume       Verb = "resume"       // Clusters
 	// VerbRevert withdraws the claims that stand under this action's ClaimKey:
 	// what we changed ourselves goes back to what was found. Without a claim it
 	// does nothing.
@@ -64,6 +69,8 @@ type Action struct {
 	Never       bool
 	EvenIfBound bool
 	Rate        int // messages a second, 0 for no limit
+	// Clusters that suspend and resume are about; empty for all that the queue manager is in.
+	Clusters []string
 }
 
 // Intent is what a confirmed edge wants done: its actions, in order. The actions
@@ -103,8 +110,10 @@ func (a *Action) String() string {
 	switch a.Verb {
 	case VerbExec:
 		return "exec " + strings.Join(a.Args, " ")
-	case VerbPut, VerbRank, VerbPriority, VerbMQSC, VerbWebhook, VerbEvent:
+	case VerbPut, VerbRank, VerbPriority, VerbWeight, VerbMQSC, VerbWebhook, VerbEvent:
 		return string(a.Verb) + " " + a.Value
+	case VerbSuspend, VerbResume, VerbStopChannel, VerbStartChannel:
+		return strings.Join(strings.Fields(string(a.Verb)+" "+strings.Join(a.Clusters, " ")+" "+a.Value), " ")
 	case VerbRedistribute, VerbRevert:
 	}
 	return string(a.Verb)

@@ -96,9 +96,9 @@ var keyTable = []KeyDoc{
 	key(placeGuard, "dwell", "samples or duration", "2 samples", "the least time between opposite changes"),
 
 	key(placeWatch, "queue", "name, pattern or list", "", "the queues"),
-	key(placeWatch, "cluster", "name, pattern or list", "", "only queues of these clusters"),
-	later(placeWatch, "channel", "channels"),
-	later(placeWatch, "qmgr", "queue managers"),
+	key(placeWatch, "channel", "name, pattern or list", "", "instead of queues: the channels"),
+	key(placeWatch, "qmgr", "name, pattern or list", "", "instead of queues: the daemon's own queue manager, if its name is among these"),
+	key(placeWatch, "cluster", "name, pattern or list", "", "only items of these clusters"),
 	later(placeWatch, "listener", "listeners"),
 	later(placeWatch, "process", "processes"),
 	later(placeWatch, "probe", "probes"),
@@ -110,8 +110,13 @@ var keyTable = []KeyDoc{
 	key(placeActAgain, "after", "duration", "", "act again after this long, while it stays true"),
 
 	key(placeAction, "put", "ENABLED or DISABLED", "", "sets PUT of the queue"),
-	key(placeAction, "rank", "0 to 9", "", "sets CLWLRANK of the queue"),
-	key(placeAction, "priority", "0 to 9", "", "sets CLWLPRTY of the queue"),
+	key(placeAction, "rank", "0 to 9", "", "sets CLWLRANK of the queue or channel"),
+	key(placeAction, "priority", "0 to 9", "", "sets CLWLPRTY of the queue or channel"),
+	key(placeAction, "weight", "1 to 99", "", "sets CLWLWGHT of the channel"),
+	key(placeAction, "start_channel", "true", "", "starts the channel"),
+	key(placeAction, "stop_channel", "true, QUIESCE, FORCE or TERMINATE", "", "stops the channel"),
+	key(placeAction, "suspend", "true, cluster or list", "", "suspends the queue manager from its clusters"),
+	key(placeAction, "resume", "true, cluster or list", "", "resumes it"),
 	key(placeAction, "redistribute", "true, never or map", "", "moves the waiting messages to other instances"),
 	key(placeAction, "exec", "list", "", "runs a program with arguments"),
 	key(placeAction, "mqsc", "MQSC command", "", "runs a command whose verb the daemon's file allows"),
@@ -122,11 +127,6 @@ var keyTable = []KeyDoc{
 	key(placeAction, "retry", "duration", "the sample interval", "wait between attempts"),
 	key(placeAction, "timeout", "duration", "the verb's own", "how long one attempt may take"),
 	key(placeAction, "useq", "any", "", "with priority or rank: also set CLWLUSEQ(ANY), and set it back"),
-	later(placeAction, "weight", "sets a channel's weight"),
-	later(placeAction, "start_channel", "starts a channel"),
-	later(placeAction, "stop_channel", "stops a channel"),
-	later(placeAction, "suspend", "suspends the queue manager from its cluster"),
-	later(placeAction, "resume", "resumes it"),
 
 	key(placeRedistribute, "only_if", "formula", "", "move only if this is true"),
 	key(placeRedistribute, "retry", "duration", "the sample interval", "wait between attempts, until the queue is empty"),
@@ -157,11 +157,11 @@ var keyTable = []KeyDoc{
 
 	key(placeTest, "name", "text", "", "for the report"),
 	key(placeTest, "sample", "duration", "the file's", "time between two columns"),
-	key(placeTest, "items", "map", "", "what the samples find, by QMGR/QUEUE and attribute"),
+	key(placeTest, "items", "map", "", "what the samples find, by item and attribute; an item is QMGR/QUEUE, QMGR/CHANNEL(NAME), or QMGR for the queue manager itself"),
 	key(placeTest, "expect", "list", "", "what must come of it"),
 
 	key(placeExpect, "at", "duration", "", "time since the first column"),
-	key(placeExpect, "item", "QMGR/QUEUE", "", "of which item"),
+	key(placeExpect, "item", "QMGR/QUEUE, QMGR/CHANNEL(NAME) or QMGR", "", "of which item"),
 	key(placeExpect, "active", "list", "", "the situations that are open, no others"),
 	key(placeExpect, "actions", "list", "", "what was done at this time, nothing else"),
 	key(placeExpect, "skipped", "list", "", "what was held back or refused at this time"),
@@ -193,6 +193,9 @@ func placesOf(name string) []string {
 }
 
 // actionVerbs are the keys of an action of which it has exactly one.
-var actionVerbs = []string{"put", "rank", "priority", "redistribute", "exec", "mqsc", "webhook", "event"}
+var actionVerbs = []string{
+	"put", "rank", "priority", "redistribute", "exec", "mqsc", "webhook", "event",
+	"weight", "start_channel", "stop_channel", "suspend", "resume",
+}
 
 var severities = []string{"fatal", "critical", "major", "minor", "warning", "harmless", "informational", "info"}

@@ -15,13 +15,13 @@ type book struct {
 	rules     *RuleSet
 	anchor    time.Time
 	live      []*liveSituation
-	order     []*liveSituation // in which they are judged: what may end another before it
-	uses      uint64           // attributes that any formula names
+	order     []*liveSituation   // in which they are judged: what may end another before it
+	uses      [groupCount]uint64 // attributes that any formula of a group names
 	slots     []*slot
 	frozen    map[Key]*State // of situations that are not enabled
 	lastEpoch int64
-	owed      batch // items dropped, until that is recorded
-	suspicion bool  // the last complete sample missed too many queues to be believed
+	owed      batch          // items dropped, until that is recorded
+	suspicion map[Group]bool // the last complete sample missed too many items to be believed
 	eval      evaluation
 	samples   tracker
 	active    []*liveSituation // scratch of a tick
@@ -30,6 +30,7 @@ type book struct {
 // tracker remembers the samples themselves.
 type tracker struct {
 	rows    []Row     // of the last one that answered, in the order of names
+	others  []Row     // the same of channels and the queue manager
 	at      time.Time // when that was
 	failed  int       // due samples in a row without an answer
 	blindAt time.Time // when that began
@@ -55,10 +56,10 @@ type liveSituation struct {
 	tickHolder *item          // the same while a tick is not committed
 }
 
-// slot is one queue with its items.
+// slot is one queue, channel or queue manager with its items.
 type slot struct {
-	queue   string
-	present bool // the last sample that could tell had the queue
+	queue   string // its name as an item
+	present bool   // the last sample that could tell had it
 	facts   facts
 	items   []*item // by situation; nil where it does not watch the queue
 }
@@ -90,7 +91,7 @@ type item struct {
 
 func newBook(qmgr string, rules *RuleSet, anchor time.Time) *book {
 	b := &book{qmgr: qmgr, anchor: anchor, frozen: map[Key]*State{}}
-	b.rules, b.live, b.uses = rules, liveSituations(qmgr, rules), 0
+	b.rules, b.live = rules, liveSituations(qmgr, rules)
 	b.prepare()
 	b.expected()
 	return b
@@ -108,11 +109,12 @@ func liveSituations(qmgr string, rules *RuleSet) []*liveSituation {
 
 // prepare sets what depends on the situations in force.
 func (b *book) prepare() {
-	b.uses, b.order = 0, linkUntil(b.live)
+	b.uses, b.order = [groupCount]uint64{}, linkUntil(b.live)
 	for _, s := range b.live {
-		b.uses |= s.Formula.uses
+		uses := &b.uses[s.Watch.group().index()]
+		*uses |= s.Formula.uses
 		if s.Recovery != nil {
-			b.uses |= s.Recovery.uses
+			*uses |= s.Recovery.uses
 		}
 	}
 }
@@ -173,7 +175,7 @@ func (b *book) restore(records []ItemRecord) error {
 }
 
 func compareKeys(a, b Key) int {
-	if c := strings.Compare(a.Queue, b.Queue); c != 0 {
+	if c := compareItems(a.Queue, b.Queue); c != 0 {
 		return c
 	}
 	if c := strings.Compare(a.Situation, b.Situation); c != 0 {
@@ -184,7 +186,7 @@ func compareKeys(a, b Key) int {
 
 // slot finds a queue's slot and makes it if there is none.
 func (b *book) slot(queue string) *slot {
-	i, found := slices.BinarySearchFunc(b.slots, queue, func(s *slot, q string) int { return strings.Compare(s.queue, q) })
+	i, found := slices.BinarySearchFunc(b.slots, queue, func(s *slot, q string) int { return compareItems(s.queue, q) })
 	if !found {
 		b.slots = slices.Insert(b.slots, i, &slot{queue: queue, items: make([]*item, len(b.live))})
 	}

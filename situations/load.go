@@ -61,6 +61,7 @@ type loader struct {
 	rules    *RuleSet
 	loc      *time.Location
 	defaults common
+	group    Group // of the situation that is read
 }
 
 // common are the keys that defaults and situations share.
@@ -272,10 +273,15 @@ func (l *loader) situation(n *yaml.Node) {
 	}
 	c := l.common(es, l.defaults)
 	s.Schedule, s.Distribution, s.FirstItem, s.ActAgain = c.schedule, c.distribution, c.firstItem, c.actAgain
+	l.group = GroupQueue
 	if w := es.get("watch"); w != nil {
 		s.Watch = l.watch(w)
+		l.group = s.Watch.group()
 	} else if es.key("watch") == nil {
 		l.fail(place{n.Line, n.Column, 1}, "missing", "write: watch: {queue: DCQ1}", "%s watches nothing", who)
+	}
+	if d := es.get("description"); d != nil {
+		s.Description = l.text(d, "description")
 	}
 	s.For, s.ClearFor = l.persistence(es, "for"), l.persistence(es, "clear_for")
 	s.lever = leverOf(es)
@@ -302,9 +308,6 @@ func (l *loader) identity(n *yaml.Node, s *Situation, es entries) {
 	} else {
 		l.fail(place{n.Line, n.Column, 1}, "missing", "write: name: MQQueueDisable", "a situation has no name")
 	}
-	if d := es.get("description"); d != nil {
-		s.Description = l.text(d, "description")
-	}
 	if e := es.get("enabled"); e != nil {
 		s.Enabled = l.boolean(e, "enabled")
 	}
@@ -329,19 +332,17 @@ func (l *loader) effects(s *Situation, es entries) {
 	if revert {
 		claimed := false
 		for i := range s.Actions {
-			if isLever(s.Actions[i].Verb) {
+			if s.Actions[i].Verb.Attr() != "" {
 				s.Actions[i].Claim, claimed = true, true
 			}
 		}
 		if !claimed {
-			l.fail(l.at(es.get("on_clear")), "nothing-to-revert", "revert gives back what put, rank or priority changed",
+			l.fail(l.at(es.get("on_clear")), "nothing-to-revert", "revert gives back what "+orList(l.group.levers())+" changed",
 				"the actions of this situation change nothing that could be given back")
 		}
 	}
 	s.Alert = l.alert(s, es)
 }
-
-func isLever(v Verb) bool { return v == VerbPut || v == VerbRank || v == VerbPriority }
 
 const maxSituationName = 256
 
@@ -373,22 +374,37 @@ func (l *loader) text(n *yaml.Node, name string, allowed ...string) string {
 		l.fail(l.at(n), "too-long", "", "%s has %d bytes; the most is %d", name, len(s), maxTextBytes)
 		return ""
 	}
-	for _, e := range textErrors(s, allowed...) {
+	for _, e := range tableOf(l.group).textErrors(s, allowed...) {
 		l.fail(l.stretch(follow(n), e.from, e.to), e.code, strings.Join(e.help, "\n"), "%s", e.message)
 	}
 	return s
 }
 
+// watch reads which items are looked at: those of one group.
 func (l *loader) watch(n *yaml.Node) Watch {
 	es := l.mapping(n, placeWatch, "write: watch: {queue: DCQ1}")
-	w := Watch{Queue: NewNames(), Cluster: NewNames()}
+	w := Watch{Group: GroupQueue, Queue: NewNames(), Channel: NewNames(), QMgr: NewNames(), Cluster: NewNames()}
 	if es == nil {
 		return w
 	}
-	if q := es.get("queue"); q != nil {
-		w.Queue = l.names(q, "queue", false)
-		l.lintSystem(q)
-	} else if len(es) == len(follow(n).Content)/2 { // not one that comes later
+	var said []string
+	for _, g := range Groups() {
+		v := es.get(string(g))
+		if v == nil {
+			continue
+		}
+		if said = append(said, string(g)); len(said) > 1 {
+			l.fail(l.at(es.key(string(g))), "two-groups", "write a situation for each",
+				"a situation watches one kind of item; this one watches %s and %s", said[0], said[1])
+			break
+		}
+		w.Group = g
+		*w.names() = l.names(v, string(g), false)
+		if g != GroupQMgr {
+			l.lintSystem(g, v)
+		}
+	}
+	if len(said) == 0 && len(es) == len(follow(n).Content)/2 { // not one that comes later
 		l.fail(l.at(n), "missing", `write: queue: "*"`, "watch names no queue")
 	}
 	if c := es.get("cluster"); c != nil {
@@ -397,7 +413,7 @@ func (l *loader) watch(n *yaml.Node) Watch {
 	return w
 }
 
-func (l *loader) lintSystem(q *yaml.Node) {
+func (l *loader) lintSystem(g Group, q *yaml.Node) {
 	m := follow(q)
 	nodes := m.Content
 	if m.Kind == yaml.ScalarNode {
@@ -405,7 +421,7 @@ func (l *loader) lintSystem(q *yaml.Node) {
 	}
 	for _, n := range nodes {
 		if strings.HasPrefix(n.Value, "SYSTEM.") && isPattern(n.Value) {
-			l.warn(l.at(n), "system-pattern", "name the queue exactly", "SYSTEM queues are watched only when named exactly, so this pattern finds none")
+			l.warn(l.at(n), "system-pattern", "name the "+string(g)+" exactly", "SYSTEM %ss are watched only when named exactly, so this pattern finds none", g)
 		}
 	}
 }
@@ -434,11 +450,11 @@ func (l *loader) formula(n *yaml.Node, name string, lever Lever) *Formula {
 	if m.Kind == yaml.ScalarNode && (m.Tag == "!!bool" || m.Tag == "!!int" || m.Tag == "!!float") && m.Value == "" {
 		return nil
 	}
-	s, ok := l.scalar(n, name, "write: "+name+": IPPROCS == 0")
+	s, ok := l.scalar(n, name, "write: "+name+": "+l.group.sample())
 	if !ok {
 		return nil
 	}
-	f, bad := compileFormula(s, lever)
+	f, bad := compileFormula(l.group, s, lever)
 	for _, e := range bad {
 		l.fail(l.stretch(m, e.from, e.to), e.code, strings.Join(e.help, "\n"), "%s", e.message)
 	}

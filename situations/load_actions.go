@@ -62,6 +62,10 @@ func (l *loader) action(n *yaml.Node, lever Lever) (Action, bool) {
 		return Action{}, false
 	}
 	a := Action{Verb: Verb(verbs[0].name)}
+	if !a.Verb.fits(l.group) {
+		l.fail(l.at(verbs[0].key), "wrong-group", a.Verb.instead(l.group), "%s is done to %s; this situation watches %s", a.Verb, orList(a.Verb.nouns()), l.group.noun())
+		return Action{}, false
+	}
 	l.verb(&a, verbs[0].value, lever)
 	l.modifiers(&a, es, lever)
 	return a, len(l.problems) == before || !HasErrors(l.problems[before:])
@@ -88,6 +92,12 @@ func (l *loader) verb(a *Action, n *yaml.Node, lever Lever) {
 		a.Value = l.oneOf(n, "put", []string{"ENABLED", "DISABLED"})
 	case VerbRank, VerbPriority:
 		a.Value = l.digit(n, string(a.Verb))
+	case VerbWeight:
+		a.Value = l.weight(n)
+	case VerbStartChannel, VerbStopChannel:
+		a.Value = l.mode(n, a.Verb)
+	case VerbSuspend, VerbResume:
+		a.Clusters = l.clusters(n, string(a.Verb))
 	case VerbRedistribute:
 		l.redistribute(a, n, lever)
 	case VerbExec:
@@ -196,7 +206,7 @@ func (l *loader) programName(n *yaml.Node) string {
 	case !ok:
 	case s == "":
 		l.fail(l.at(n), "missing", "", "exec names no program")
-	case len(substitutions(s)) > 0:
+	case len(tableOf(l.group).substitutions(s)) > 0:
 		l.fail(l.at(n), "program", "", "the program is named outright; names are replaced only in its arguments")
 	case strings.Contains(s, "/") && !path.IsAbs(s):
 		dir := l.dir
@@ -236,7 +246,7 @@ func (l *loader) modifiers(a *Action, es entries, lever Lever) {
 		switch e.name {
 		case "allow_last":
 			a.AllowLast = l.boolean(e.value, "allow_last")
-			l.onlyBeside(a, e, isLever(a.Verb), "put, rank or priority")
+			l.onlyBeside(a, e, a.Verb.Attr() != "" && a.Verb != VerbStartChannel && a.Verb != VerbResume, orList(l.group.lowering()))
 		case "only_if":
 			a.OnlyIf = l.formula(e.value, "only_if", lever)
 		case "retry":
@@ -245,7 +255,7 @@ func (l *loader) modifiers(a *Action, es entries, lever Lever) {
 			a.Timeout = l.duration(e.value, "timeout")
 		case "useq":
 			a.UseQ = l.oneOf(e.value, "useq", []string{"any"})
-			l.onlyBeside(a, e, a.Verb == VerbRank || a.Verb == VerbPriority, "rank or priority")
+			l.onlyBeside(a, e, l.group == GroupQueue && (a.Verb == VerbRank || a.Verb == VerbPriority), "rank or priority of a queue")
 		}
 	}
 }
@@ -325,14 +335,14 @@ func (l *loader) labels(n *yaml.Node) []Label {
 		case !labelName.MatchString(name) || strings.HasPrefix(name, "__"):
 			l.fail(l.at(k), "label", "a label has letters, digits and _, and does not begin with a digit or __", "%q is not a label's name", name)
 			continue
-		case slices.Contains(ownLabels, name):
+		case slices.Contains(ownLabels, name) || name == string(GroupChannel) && l.group == GroupChannel:
 			l.fail(l.at(k), "label", "", "the label %s is set for every alert", name)
 			continue
 		case slices.ContainsFunc(out, func(x Label) bool { return x.Name == name }):
 			l.fail(l.at(k), "twice", "", "%s stands here twice", name)
 			continue
 		}
-		if s := l.text(v, fmt.Sprintf("the label %s", name), "QUEUE", "QMGR", "CLUSTER"); s != "" {
+		if s := l.text(v, fmt.Sprintf("the label %s", name), l.group.identity()...); s != "" {
 			out = append(out, Label{name, s})
 		}
 	}

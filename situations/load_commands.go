@@ -18,13 +18,13 @@ func (l *loader) command(n *yaml.Node) string {
 	switch {
 	case s == "":
 		if len(l.problems) == 0 || follow(n).Value == "" {
-			l.fail(l.at(n), "missing", `write: mqsc: "ALTER QLOCAL(${QUEUE}) DESCR('idle')"`, "mqsc has no command")
+			l.fail(l.at(n), "missing", l.group.command(), "mqsc has no command")
 		}
 	case strings.ContainsFunc(s, func(r rune) bool { return r == '\n' || unicode.IsControl(r) }):
 		l.fail(l.at(n), "value", "write each command as an item of its own", "a command stands on one line")
 		return ""
 	case !mqscStart.MatchString(s):
-		l.fail(l.at(n), "value", `write: mqsc: "ALTER QLOCAL(${QUEUE}) DESCR('idle')"`, "a command begins with a verb and what it is done to")
+		l.fail(l.at(n), "value", l.group.command(), "a command begins with a verb and what it is done to")
 		return ""
 	case strings.ContainsAny(s[len(s)-1:], ";+-"):
 		l.fail(l.at(n), "value", "end it without "+s[len(s)-1:], "a command is not continued or ended here")
@@ -43,7 +43,7 @@ func (l *loader) address(n *yaml.Node) string {
 		l.fail(l.at(n), "missing", "write: webhook: https://...", "webhook has no address")
 		return ""
 	}
-	text, _ := ExpandAddress(s, &Row{Queue: "Q", Env: Attributes{QUEUE: "Q"}})
+	text, _ := ExpandAddress(s, &Row{Queue: l.group.Item("Q")})
 	u, err := url.Parse(text)
 	switch {
 	case strings.ContainsAny(host(s), "$&"):

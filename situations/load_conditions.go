@@ -163,6 +163,10 @@ func (l *loader) available(g *GuardLimits, n *yaml.Node) {
 
 // expect reads the names that must exist; each has to be one that is watched.
 func (l *loader) expect(s *Situation, n *yaml.Node) {
+	if l.group == GroupQMgr {
+		l.fail(l.at(n), "value", "", "expect is about queues and channels; a daemon's own queue manager is always there")
+		return
+	}
 	nodes := l.list(n, "expect")
 	if len(nodes) > maxListItems {
 		l.fail(l.at(n), "too-long", "", "expect lists more than %d names", maxListItems)
@@ -173,11 +177,11 @@ func (l *loader) expect(s *Situation, n *yaml.Node) {
 		switch {
 		case !ok:
 		case !mqName.MatchString(name):
-			l.fail(l.nameFault(item, name), "name", "name each queue that must exist", "%q is not the name of one queue", name)
+			l.fail(l.nameFault(item, name), "name", "name each "+string(l.group)+" that must exist", "%q is not the name of one %s", name, l.group)
 		case len(name) > maxMQName:
 			l.fail(l.at(item), "name", "", "%s has %d characters; a name of MQ has at most %d", name, len(name), maxMQName)
-		case !s.Watch.Queue.Match(name):
-			l.fail(l.at(item), "not-watched", "add it to watch: {queue: ...}", "%s must exist, and is not among the queues that are watched", name)
+		case !s.Watch.names().Match(name):
+			l.fail(l.at(item), "not-watched", "add it to watch: {"+string(l.group)+": ...}", "%s must exist, and is not among the %ss that are watched", name, l.group)
 		case slices.Contains(s.Expect, name):
 			l.fail(l.at(item), "twice", "", "%s stands here twice", name)
 		default:

@@ -19,16 +19,21 @@ type Observation struct {
 	// Repository: at least one full repository is reachable (or it is one itself).
 	Repository bool
 	Rows       []Row // sorted by Queue; handles of the daemon's own programs are not counted in them
+	// Others are the channels and the queue manager itself, sorted by Queue. A
+	// group without any row was not asked for.
+	Others []Row
 }
 
-// Row is one local queue (or clustered alias over one) in an Observation.
+// Row is one item in an Observation: a local queue (or clustered alias over
+// one), a channel, or the queue manager.
 type Row struct {
-	Queue    string
+	Queue    string // the item's name: see Group.Item
 	Clusters []string
 	// Base is the queue whose handles and depth count; equal to Queue but for an alias.
 	Base string
 	Type string // QLOCAL, QALIAS, QREMOTE
-	// Env holds the attributes for formulas, boxed once; its type is Attributes, by value.
+	// Env holds the attributes for formulas, boxed once; its type is Attributes,
+	// ChannelAttributes or QMgrAttributes, by value.
 	Env any
 	// Missing are formula names that have no value in this row (MONQ off, blank, not answered).
 	Missing []string
@@ -41,8 +46,11 @@ type Row struct {
 	Readers []Reader
 	// Absent: the queue must exist and does not; only its name is known.
 	Absent bool
-	// System, Dynamic and Transmission queues are only watched when named exactly.
+	// System, Dynamic and Transmission queues, and system channels, are only
+	// watched when named exactly.
 	System, Dynamic, Transmission bool
+	// Suspended are the clusters that the queue manager, as an item, is suspended from.
+	Suspended []string
 }
 
 // Reader is one handle open for input, not the daemon's own.
@@ -83,4 +91,27 @@ type Attributes struct {
 	DEFTYPE, MONQ                      string
 
 	READY_ELSEWHERE, READERS_ELSEWHERE int
+}
+
+// ChannelAttributes are the names a formula over channels may use.
+type ChannelAttributes struct {
+	CHANNEL, QMGR, CLUSTER, CHLTYPE, DEFTYPE, DESCR string
+	CONNAME, XMITQ, RQMNAME, QMTYPE, SUSPEND        string
+	STATUS, SUBSTATE, INDOUBT, MONCHL               string
+
+	INSTANCES, MSGS, CURMSGS, BATCHES, BYTSSENT, BYTSRCVD int
+	LSTMSGAGE, CHSTAAGE, SHORTRTS, LONGRTS, RETRIES       int
+	XQMSGSA, XQTIME, NETTIME                              int
+	CLWLRANK, CLWLPRTY, CLWLWGHT                          int
+	BATCHSZ, SHORTRTY, LONGRTY, DISCINT                   int
+}
+
+// QMgrAttributes are the names a formula over the queue manager may use.
+type QMgrAttributes struct {
+	QMGR, QMID, CLUSTER, DESCR, STATUS, CHINIT, CMDSERV string
+	SUSPEND, QMTYPE, REPOS, REPOSITORY                  string
+	DEADQ, DEFXMITQ, CLWLUSEQ, MONQ, MONCHL, PERFMEV    string
+
+	CONNS, UPTIME, CHANNELS, RETRYING, STOPPED, INDOUBT int
+	DEADQDEPTH, CLWLMRUC, MAXMSGL                       int
 }

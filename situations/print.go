@@ -2,6 +2,7 @@ package situations
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -44,7 +45,7 @@ func (p *printer) situation() {
 	if !s.Enabled {
 		p.line("enabled: false")
 	}
-	watch := "queue: " + s.Watch.Queue.yaml("*")
+	watch := string(s.Watch.group()) + ": " + s.Watch.names().yaml("*")
 	if !s.Watch.Cluster.Empty() {
 		watch += ", cluster: " + s.Watch.Cluster.yaml("*")
 	}
@@ -131,7 +132,16 @@ func (p *printer) action(a *Action) {
 		head = "redistribute: " + a.redistribution()
 	case VerbRevert:
 		head = "put: ENABLED   # only where " + p.s.Availability + ".idle disabled it; what a person disabled stays"
-	case VerbPut, VerbRank, VerbPriority:
+	case VerbSuspend, VerbResume:
+		head = string(a.Verb) + ": true"
+		if names := NewNames(a.Clusters...); len(a.Clusters) == 1 {
+			head = string(a.Verb) + ": [" + names.yaml("") + "]" // a cluster may be called all
+		} else if len(a.Clusters) > 1 {
+			head = string(a.Verb) + ": " + names.yaml("")
+		}
+	case VerbStartChannel, VerbStopChannel:
+		head = string(a.Verb) + ": " + cmp.Or(a.Value, "true")
+	case VerbPut, VerbRank, VerbPriority, VerbWeight:
 		head = string(a.Verb) + ": " + a.Value
 	}
 	p.line("  - %s", head)

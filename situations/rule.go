@@ -1,6 +1,7 @@
 package situations
 
 import (
+	"slices"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -81,7 +82,10 @@ type Persistence struct {
 
 // Watch selects the items of a situation.
 type Watch struct {
+	Group   Group // empty: queues
 	Queue   Names
+	Channel Names
+	QMgr    Names
 	Cluster Names // empty: clustered or not
 }
 
@@ -126,6 +130,27 @@ func (rs *RuleSet) NeverRedistribute(qmgr string, row *Row) bool {
 			if s.Actions[i].Never && s.Watch.Match(row) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// Watches reports whether a situation that runs on a queue manager looks at
+// items of a group.
+func (rs *RuleSet) Watches(qmgr string, g Group) bool {
+	return slices.ContainsFunc(rs.Situations, func(s *Situation) bool { return s.Runs(qmgr) && s.Watch.group() == g })
+}
+
+// TakesAway reports whether the situation may take the instance of a queue out of
+// the balancing without watching it: by suspending the queue manager, or by the
+// channel that leads to it. Then the other instances have to be known, too.
+func (s *Situation) TakesAway(row *Row) bool {
+	if s.Watch.group() == GroupQueue || len(row.Clusters) == 0 || row.System {
+		return false
+	}
+	for _, list := range [2][]Action{s.Actions, s.OnClear} {
+		if slices.ContainsFunc(list, func(a Action) bool { return a.Verb.Attr() != "" }) {
+			return true
 		}
 	}
 	return false

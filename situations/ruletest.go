@@ -58,7 +58,12 @@ func (o *ActionOutcome) String() string {
 	switch {
 	case o.Verb == VerbRedistribute && o.Moved > 0:
 		return fmt.Sprintf("redistribute %d", o.Moved)
-	case isLever(o.Verb) && o.happened(): // a revert reads as what it set
+	case (o.Verb.Attr() == AttrStatus || o.Verb.Attr() == AttrSuspend) && o.happened():
+		if strings.HasPrefix(o.Action, string(o.Verb)) {
+			return o.Action
+		}
+		return string(o.Verb)
+	case o.Verb.Attr() != "" && o.happened(): // a revert reads as what it set
 		return fmt.Sprintf("%s %s", o.Verb, o.Value)
 	}
 	return o.Action

@@ -29,9 +29,9 @@ type ruleTest struct {
 	expects []expectation
 }
 
-// testItem is one queue of one queue manager and what the samples find there.
+// testItem is one item of one queue manager and what the samples find there.
 type testItem struct {
-	qmgr, queue string
+	qmgr, queue string              // queue is the item's name: see Group.Item
 	series      map[string][]string // by attribute, one text a column
 }
 
@@ -165,9 +165,9 @@ func (l *testLoader) items(t *ruleTest, n *yaml.Node) {
 
 // item reads one queue; it gives the nodes of its series, for their lengths.
 func (l *testLoader) item(t *ruleTest, k, v *yaml.Node) []*yaml.Node {
-	qmgr, queue, ok := strings.Cut(k.Value, "/")
-	if !ok || !mqName.MatchString(qmgr) || !mqName.MatchString(queue) {
-		l.fail(l.at(k), "name", "write: QM2/DCQ1", "an item is a queue manager, a slash and a queue")
+	qmgr, queue, ok := testItemName(k.Value)
+	if !ok {
+		l.fail(l.at(k), "name", "write: QM2/DCQ1, QM2/CHANNEL(TO.QM1), or QM2 for the queue manager itself", "an item is a queue manager, a slash and a queue")
 		return nil
 	}
 	for i := range t.items {
@@ -181,11 +181,12 @@ func (l *testLoader) item(t *ruleTest, k, v *yaml.Node) []*yaml.Node {
 		l.fail(l.at(v), "type", "write: {IPPROCS: 1 0 1}", "an item is a map of attributes and series")
 		return nil
 	}
+	group, _ := GroupOf(queue)
 	it := testItem{qmgr: qmgr, queue: queue, series: map[string][]string{}}
 	var nodes []*yaml.Node
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		name, value := m.Content[i], follow(m.Content[i+1])
-		if s := l.series(name, value); s != nil {
+		if s := l.series(tableOf(group), name, value); s != nil {
 			it.series[name.Value] = s
 			nodes = append(nodes, value)
 			t.columns = max(t.columns, len(s))
@@ -199,7 +200,22 @@ func (l *testLoader) item(t *ruleTest, k, v *yaml.Node) []*yaml.Node {
 }
 
 func (l *testLoader) watched(queue string) bool {
-	return slices.ContainsFunc(l.rules.Situations, func(s *Situation) bool { return s.Watch.Queue.Match(queue) })
+	group, name := GroupOf(queue)
+	return slices.ContainsFunc(l.rules.Situations, func(s *Situation) bool {
+		return s.Watch.group() == group && s.Watch.names().Match(name)
+	})
+}
+
+// testItemName reads QM2/DCQ1, QM2/CHANNEL(TO.QM1) and QM2, which stands for the
+// queue manager itself.
+func testItemName(s string) (qmgr, item string, ok bool) {
+	qmgr, item, ok = strings.Cut(s, "/")
+	if !ok {
+		item = GroupQMgr.Item(qmgr)
+	}
+	group, name := GroupOf(item)
+	ok = mqName.MatchString(qmgr) && mqName.MatchString(name) && (group != GroupQMgr || name == qmgr)
+	return qmgr, item, ok
 }
 
 // applTag is the one name of a series that is no attribute: what the readers call
@@ -207,14 +223,11 @@ func (l *testLoader) watched(queue string) bool {
 const applTag = "APPLTAG"
 
 // series reads the values of one attribute.
-func (l *testLoader) series(name, value *yaml.Node) []string {
-	a := attributeNamed(name.Value)
-	if a == nil && name.Value != applTag {
-		hint := ""
-		if near := nearest(strings.ToUpper(name.Value), attributeNames()); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		l.fail(l.at(name), "unknown-attribute", "list them: situationd attributes queue", "%s is not an attribute of a queue%s", name.Value, hint)
+func (l *testLoader) series(table *attributeTable, name, value *yaml.Node) []string {
+	a := table.named(name.Value)
+	if a == nil && (name.Value != applTag || table != queueTable) {
+		message, help := table.unknown(strings.ToUpper(name.Value), name.Value)
+		l.fail(l.at(name), "unknown-attribute", help, "%s", message)
 		return nil
 	}
 	if value.Kind != yaml.ScalarNode || strings.TrimSpace(value.Value) == "" {
@@ -294,6 +307,9 @@ func (l *testLoader) expect(t *ruleTest, n *yaml.Node) {
 	}
 	if it := es.get("item"); it != nil {
 		x.item, _ = l.scalar(it, "item", "")
+		if qmgr, name, ok := testItemName(x.item); ok {
+			x.item = qmgr + "/" + name
+		}
 		known := slices.ContainsFunc(t.items, func(i testItem) bool { return i.qmgr+"/"+i.queue == x.item })
 		if x.item != "" && !known {
 			l.fail(l.at(it), "name", "", "%s is not one of the test's items", x.item)

@@ -25,9 +25,11 @@ type world struct {
 	column  int
 }
 
-// testQueue is one queue: its series, and what actions have made of it.
+// testQueue is one item: its series, and what actions have made of it.
 type testQueue struct {
 	*testItem
+	group   Group
+	name    string
 	cluster string
 	set     map[string]string // attributes that are tracked, by name
 }
@@ -41,7 +43,28 @@ type testDaemon struct {
 }
 
 // tracked are the attributes that actions set and samples then show.
-var tracked = []string{"PUT", "CLWLRANK", "CLWLPRTY"}
+func (q *testQueue) tracked() []string {
+	switch q.group {
+	case GroupChannel:
+		return []string{AttrWeight, AttrRank, AttrPriority, AttrStatus}
+	case GroupQMgr:
+		return []string{AttrSuspend}
+	case GroupQueue:
+	}
+	return []string{AttrPut, AttrRank, AttrPriority}
+}
+
+// asFound are the values of what is tracked, before anybody changes them.
+func asFound(g Group) map[string]string {
+	switch g {
+	case GroupChannel:
+		return map[string]string{AttrWeight: "50", AttrRank: "0", AttrPriority: "0", AttrStatus: "RUNNING"}
+	case GroupQMgr:
+		return map[string]string{AttrSuspend: No}
+	case GroupQueue:
+	}
+	return map[string]string{AttrPut: Enabled, AttrRank: "0", AttrPriority: "0"}
+}
 
 func runTest(l *testLoader, t *ruleTest) TestResult {
 	w := newWorld(l, t)
@@ -69,7 +92,9 @@ func newWorld(l *testLoader, t *ruleTest) *world {
 	w := &world{test: t, rules: l.rules.sampledEvery(t.step), now: testStart}
 	for i := range t.items {
 		it := &t.items[i]
-		q := &testQueue{testItem: it, cluster: w.clusterOf(it), set: map[string]string{"PUT": "ENABLED", "CLWLRANK": "0", "CLWLPRTY": "0"}}
+		q := &testQueue{testItem: it, cluster: w.clusterOf(it)}
+		q.group, q.name = GroupOf(it.queue)
+		q.set = asFound(q.group)
 		w.queues = append(w.queues, q)
 		if n := len(w.daemons); n > 0 && w.daemons[n-1].qmgr == it.qmgr {
 			continue
@@ -100,8 +125,9 @@ func (w *world) clusterOf(it *testItem) string {
 	if s := it.series["CLUSTER"]; len(s) > 0 {
 		return s[0]
 	}
+	group, name := GroupOf(it.queue)
 	for _, s := range w.rules.Situations {
-		if s.Watch.Queue.Match(it.queue) && len(s.Watch.Cluster.exact) > 0 {
+		if s.Watch.group() == group && s.Watch.names().Match(name) && len(s.Watch.Cluster.exact) > 0 {
 			return s.Watch.Cluster.exact[0]
 		}
 	}
@@ -111,7 +137,7 @@ func (w *world) clusterOf(it *testItem) string {
 // persons sets what a series changes by itself: somebody altered the queue.
 func (w *world) persons() {
 	for _, q := range w.queues {
-		for _, name := range tracked {
+		for _, name := range q.tracked() {
 			s := q.series[name]
 			if len(s) == 0 || s[w.column] == noAnswer || s[w.column] == noValue || s[w.column] == noQueue {
 				continue
@@ -139,11 +165,18 @@ func (w *world) turn(d *testDaemon) {
 	d.outcomes = d.suppressed()
 	d.outcomes = append(d.outcomes, d.actor.Simulate(w.now, obs, intents, tickItems{d.book, w.now})...)
 	for _, o := range d.outcomes {
-		name := map[Verb]string{VerbPut: "PUT", VerbRank: "CLWLRANK", VerbPriority: "CLWLPRTY"}[o.Verb]
-		if q := w.queue(o.Key.QMgr, o.Key.Queue); q != nil && name != "" && o.happened() {
-			q.set[name] = o.Value
+		if q := w.queue(o.Key.QMgr, o.Key.Queue); q != nil && o.happened() && o.Verb.Attr() != "" {
+			q.set[o.Verb.Attr()] = q.shown(o)
 		}
 	}
+}
+
+// shown is how a sample shows what an action set: a channel that was started runs.
+func (q *testQueue) shown(o ActionOutcome) string {
+	if o.Verb.Attr() == AttrStatus && o.Value == Started {
+		return "RUNNING"
+	}
+	return o.Value
 }
 
 // suppressed are the actions that maintenance windows keep back now.
@@ -188,13 +221,15 @@ func (w *world) observe(qmgr string) *Observation {
 				return obs
 			}
 		}
-		if !w.missing(q) {
+		switch {
+		case w.missing(q):
+		case q.group == GroupQueue:
 			obs.Rows = append(obs.Rows, w.row(q))
+		default:
+			obs.Others = append(obs.Others, w.otherRow(q))
 		}
 	}
-	if len(obs.Rows) == 0 { // an answer without any queue would tell nothing
-		obs.Rows = append(obs.Rows, Row{Queue: "SYSTEM.DEFAULT.LOCAL.QUEUE", Type: "QLOCAL", System: true, Env: Attributes{QMGR: qmgr}})
-	}
+	w.complete(obs, qmgr)
 	return obs
 }
 
@@ -222,13 +257,13 @@ func (w *world) row(q *testQueue) Row {
 		row.Clusters = []string{q.cluster}
 	}
 	v := reflect.ValueOf(&a).Elem()
-	for i := range attributes {
-		attr := &attributes[i]
+	for i := range queueTable.list {
+		attr := &queueTable.list[i]
 		s, given := q.series[attr.Name]
 		switch {
 		case !given && attr.Monitoring:
 			row.Missing = append(row.Missing, attr.Name)
-		case !given || slices.Contains(tracked, attr.Name) && s[w.column] != noValue || attr.number != nil && attr.Unit == "instances":
+		case !given || slices.Contains(q.tracked(), attr.Name) && s[w.column] != noValue || attr.number != nil && attr.Unit == "instances":
 		case s[w.column] == noValue:
 			row.Missing = append(row.Missing, attr.Name)
 		case attr.Type == typeText:

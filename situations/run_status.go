@@ -31,6 +31,9 @@ func (r *Runner) Snapshot() Status {
 // lastRow is a queue's row in the last good sample, nil if it had none.
 func (b *book) lastRow(queue string) *Row {
 	rows := b.samples.rows
+	if groupIndex(queue) > 0 {
+		rows = b.samples.others
+	}
 	i, ok := slices.BinarySearchFunc(rows, queue, func(r Row, q string) int { return strings.Compare(r.Queue, q) })
 	if !ok {
 		return nil
@@ -127,7 +130,7 @@ func (b *book) flapping(k Key) bool {
 }
 
 func (b *book) find(k Key) *item {
-	i, ok := slices.BinarySearchFunc(b.slots, k.Queue, func(s *slot, q string) int { return strings.Compare(s.queue, q) })
+	i, ok := slices.BinarySearchFunc(b.slots, k.Queue, func(s *slot, q string) int { return compareItems(s.queue, q) })
 	if !ok || k.QMgr != b.qmgr {
 		return nil
 	}
@@ -163,13 +166,23 @@ func (b *book) alert(it *item) OpenAlert {
 	s, st, k := it.sit, it.state, b.key(it.sit, it.queue)
 	out := OpenAlert{
 		Key: k, StartsAt: st.Opened, Verdict: it.verdict, Blind: it.blind >= blindAfter, Flapping: st.Flapping,
-		Labels:      map[string]string{"alertname": s.Name, "severity": s.Alert.Severity, "qmgr": k.QMgr, "queue": k.Queue},
+		Labels:      map[string]string{"alertname": s.Name, "severity": s.Alert.Severity, "qmgr": k.QMgr},
 		Annotations: map[string]string{},
 	}
 	if st.Cluster != "" {
 		out.Labels["cluster"] = st.Cluster
 	}
-	identity := Row{Queue: k.Queue, Env: Attributes{QUEUE: k.Queue, QMGR: k.QMgr, CLUSTER: st.Cluster}}
+	identity := Row{Queue: k.Queue}
+	switch g, name := GroupOf(k.Queue); g {
+	case GroupChannel:
+		out.Labels["channel"] = name
+		identity.Env = ChannelAttributes{CHANNEL: name, QMGR: k.QMgr, CLUSTER: st.Cluster}
+	case GroupQMgr:
+		identity.Env = QMgrAttributes{QMGR: k.QMgr, CLUSTER: st.Cluster}
+	case GroupQueue:
+		out.Labels["queue"] = name
+		identity.Env = Attributes{QUEUE: name, QMGR: k.QMgr, CLUSTER: st.Cluster}
+	}
 	for _, l := range s.Alert.Labels {
 		if v := Expand(l.Value, &identity); v != "" {
 			out.Labels[l.Name] = v

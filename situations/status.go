@@ -39,7 +39,7 @@ type ItemStatus struct {
 // Alertmanager. It is listed for as long as it is open, also while unknown.
 type OpenAlert struct {
 	Key         Key
-	Labels      map[string]string // identity: alertname, severity, qmgr, queue, cluster and the rule's own
+	Labels      map[string]string // identity: alertname, severity, qmgr, queue or channel, cluster and the rule's own
 	Annotations map[string]string // summary, description, runbook_url, with names replaced
 	StartsAt    time.Time
 	Verdict     Verdict

@@ -18,7 +18,7 @@ type substitution struct {
 }
 
 // substitutions finds the names in a text. A brace that is never closed is text.
-func substitutions(text string) []substitution {
+func (t *attributeTable) substitutions(text string) []substitution {
 	var out []substitution
 	for i := 0; i+2 < len(text); i++ {
 		if text[i+1] != '{' || text[i] != '$' && text[i] != '&' {
@@ -34,9 +34,9 @@ func substitutions(text string) []substitution {
 		}
 		s := substitution{from: i, to: i + end + 1, name: name}
 		if text[i] == '&' {
-			s.attr = attributeNamed(tivoliNames[name])
+			s.attr = t.named(tivoliNames[name])
 		} else {
-			s.attr = attributeNamed(name)
+			s.attr = t.named(name)
 		}
 		out = append(out, s)
 		i += end
@@ -108,15 +108,17 @@ func expand(text string, row *Row) (string, string) {
 // expandWith gives each value to put, with the place of its name in the text,
 // and tells the first name without a value.
 func expandWith(text string, row *Row, put func(value string, at int) string) (string, string) {
-	subs := substitutions(text)
-	if len(subs) == 0 {
+	if !strings.Contains(text, "{") {
 		return text, ""
 	}
 	var e evaluation
 	e.load(row, ^uint64(0))
+	subs := e.table.substitutions(text)
+	if len(subs) == 0 {
+		return text, ""
+	}
 	if row.Env == nil { // no sample: the names at least are known
-		e.store.QUEUE = row.Queue
-		e.missing &^= attributeNamed("QUEUE").bit
+		e.knowName(row.Queue)
 	}
 	var b strings.Builder
 	missing, at := "", 0
@@ -143,11 +145,27 @@ func expandWith(text string, row *Row, put func(value string, at int) string) (s
 	return b.String(), missing
 }
 
+// knowName gives a row without a sample the item's own name.
+func (e *evaluation) knowName(item string) {
+	g, name := GroupOf(item)
+	switch g {
+	case GroupChannel:
+		e.channelStore.CHANNEL = name
+		e.missing &^= channelTable.named("CHANNEL").bit
+	case GroupQMgr:
+		e.qmgrStore.QMGR = name
+		e.missing &^= qmgrTable.named("QMGR").bit
+	case GroupQueue:
+		e.store.QUEUE = name
+		e.missing &^= queueTable.named("QUEUE").bit
+	}
+}
+
 // textErrors finds the names of a text that nobody can replace. With allowed,
 // only those names may stand in it.
-func textErrors(text string, allowed ...string) []formulaError {
+func (t *attributeTable) textErrors(text string, allowed ...string) []formulaError {
 	var out []formulaError
-	for _, s := range substitutions(text) {
+	for _, s := range t.substitutions(text) {
 		e := formulaError{
 			from: utf8.RuneCountInString(text[:s.from]), to: utf8.RuneCountInString(text[:s.to]),
 			code: "unknown-attribute",
@@ -156,12 +174,15 @@ func textErrors(text string, allowed ...string) []formulaError {
 		case s.attr == nil && text[s.from] == '&':
 			e.message = fmt.Sprintf("&{%s} is not a name that can be replaced", s.name)
 			e.help = []string{"Tivoli's names here: Queue_Data.Queue_Name, Queue_Data.MQ_Manager_Name, Queue_Data.Input_Opens, Queue_Data.Current_Depth"}
+			if t.group != GroupQueue {
+				e.help = []string{"Tivoli's names here are of queues; write ${NAME}, from: situationd attributes " + string(t.group)}
+			}
 		case s.attr == nil:
-			e.message = fmt.Sprintf("${%s} is not an attribute of a queue", s.name)
-			if near := nearest(strings.ToUpper(s.name), attributeNames()); near != "" {
+			e.message = fmt.Sprintf("${%s} is not an attribute of %s", s.name, t.group.noun())
+			if near := nearest(strings.ToUpper(s.name), t.names()); near != "" {
 				e.message += "; did you mean ${" + near + "}?"
 			}
-			e.help = []string{"list them: situationd attributes queue"}
+			e.help = []string{"list them: situationd attributes " + string(t.group)}
 		case len(allowed) > 0 && !slices.Contains(allowed, s.attr.Name):
 			e.code = "label"
 			e.message = fmt.Sprintf("%s changes from sample to sample, and a label that changes makes a new alert each time", s.attr.Name)

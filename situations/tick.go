@@ -14,8 +14,8 @@ func (b *book) tick(obs *Observation, now time.Time) batch {
 	if at.IsZero() {
 		at = now
 	}
-	rows := ordered(obs.Rows)
-	b.track(obs, rows, at)
+	rows, others := ordered(obs.Rows), ordered(obs.Others)
+	b.track(obs, rows, others, at)
 	t := tickRun{book: b, out: &out, at: at, now: now, active: b.active[:0]}
 	for _, s := range b.order {
 		s.tickHolder = s.holder
@@ -26,26 +26,48 @@ func (b *book) tick(obs *Observation, now time.Time) batch {
 		}
 	}
 	b.active = t.active
-	if obs.Err != nil || len(rows) == 0 {
+	if obs.Err != nil {
 		for _, sl := range b.slots {
 			t.all(sl, Unknown)
 		}
 		return out
 	}
-	t.absent = Unknown
-	if obs.Complete && b.believe(rows) {
-		t.absent = Gone
-	}
-	t.merge(rows)
+	t.absent = b.absences(obs, rows, others)
+	t.merge(rows, others)
 	return out
 }
 
+// absences is what a missing row says in each group. A group without any row
+// tells nothing, and the queue manager itself is never gone.
+func (b *book) absences(obs *Observation, rows, others []Row) map[Group]Verdict {
+	out := map[Group]Verdict{GroupQueue: Unknown, GroupChannel: Unknown, GroupQMgr: Unknown}
+	if len(rows) > 0 && obs.Complete && b.believe(GroupQueue, rows) {
+		out[GroupQueue] = Gone
+	}
+	if n := channelsIn(others); n > 0 && b.believe(GroupChannel, others[:n]) {
+		out[GroupChannel] = Gone
+	}
+	return out
+}
+
+// channelsIn is how many of the rows, which come first, are of channels.
+func channelsIn(others []Row) int {
+	n := 0
+	for n < len(others) && ChannelOf(others[n].Queue) != "" {
+		n++
+	}
+	return n
+}
+
 // track keeps what concerns the sample as a whole.
-func (b *book) track(obs *Observation, rows []Row, at time.Time) {
+func (b *book) track(obs *Observation, rows, others []Row, at time.Time) {
 	if obs.Err == nil {
 		b.samples.failed, b.samples.blindAt = 0, time.Time{}
 		if len(rows) > 0 {
 			b.samples.rows, b.samples.at = rows, at
+		}
+		if len(others) > 0 {
+			b.samples.others, b.samples.at = others, at
 		}
 		return
 	}
@@ -70,12 +92,12 @@ func ordered(rows []Row) []Row {
 	return rows
 }
 
-// believe doubts a sample that misses more than half of the queues there were:
-// that is how a source fails that does not know it. The next sample may insist.
-func (b *book) believe(rows []Row) bool {
+// believe doubts a sample that misses more than half of a group's items there
+// were: that is how a source fails that does not know it. The next sample may insist.
+func (b *book) believe(g Group, rows []Row) bool {
 	known, missing, i := 0, 0, 0
 	for _, sl := range b.slots {
-		if !sl.present {
+		if of, _ := GroupOf(sl.queue); of != g || !sl.present {
 			continue
 		}
 		known++
@@ -87,8 +109,11 @@ func (b *book) believe(rows []Row) bool {
 		}
 	}
 	doubtful := 2*missing > known
-	ok := !doubtful || b.suspicion
-	b.suspicion = doubtful && !ok
+	ok := !doubtful || b.suspicion[g]
+	if b.suspicion == nil {
+		b.suspicion = map[Group]bool{}
+	}
+	b.suspicion[g] = doubtful && !ok
 	return ok
 }
 
@@ -98,45 +123,48 @@ type tickRun struct {
 	out     *batch
 	active  []*liveSituation // that this sample is for
 	at, now time.Time
-	absent  Verdict // of a queue without a row
+	absent  map[Group]Verdict // of an item without a row
 	// opened tells of the items judged in this tick that may end others whether
 	// they are open now.
 	opened map[*item]bool
 }
 
-func (t *tickRun) merge(rows []Row) {
+// merge walks over slots and rows, which are both in the order of items.
+func (t *tickRun) merge(lists ...[]Row) {
 	slots := t.slots
 	var fresh []*slot
 	i := 0
 	prune := false
-	for r := 0; r < len(rows); {
-		row := &rows[r]
-		for i < len(slots) && slots[i].queue < row.Queue {
-			prune = t.missing(slots[i]) || prune
-			i++
+	for _, rows := range lists {
+		for r := 0; r < len(rows); {
+			row := &rows[r]
+			for i < len(slots) && compareItems(slots[i].queue, row.Queue) < 0 {
+				prune = t.missing(slots[i]) || prune
+				i++
+			}
+			copies := 1
+			for r+copies < len(rows) && rows[r+copies].Queue == row.Queue {
+				copies++
+			}
+			var sl *slot
+			if i < len(slots) && slots[i].queue == row.Queue {
+				sl = slots[i]
+				i++
+			} else {
+				sl = &slot{queue: strings.Clone(row.Queue), items: make([]*item, len(t.live))}
+				fresh = append(fresh, sl)
+			}
+			sl.present = true
+			t.row(sl, row, copies > 1)
+			r += copies
 		}
-		copies := 1
-		for r+copies < len(rows) && rows[r+copies].Queue == row.Queue {
-			copies++
-		}
-		var sl *slot
-		if i < len(slots) && slots[i].queue == row.Queue {
-			sl = slots[i]
-			i++
-		} else {
-			sl = &slot{queue: strings.Clone(row.Queue), items: make([]*item, len(t.live))}
-			fresh = append(fresh, sl)
-		}
-		sl.present = true
-		t.row(sl, row, copies > 1)
-		r += copies
 	}
 	for ; i < len(slots); i++ {
 		prune = t.missing(slots[i]) || prune
 	}
 	if len(fresh) > 0 {
 		t.slots = append(t.slots, fresh...)
-		slices.SortFunc(t.slots, func(a, b *slot) int { return strings.Compare(a.queue, b.queue) })
+		slices.SortFunc(t.slots, func(a, b *slot) int { return compareItems(a.queue, b.queue) })
 	}
 	if prune {
 		t.slots = slices.DeleteFunc(t.slots, func(s *slot) bool { return !s.present && s.empty() })
@@ -147,13 +175,15 @@ func (s *slot) empty() bool {
 	return !slices.ContainsFunc(s.items, func(it *item) bool { return it != nil })
 }
 
-// missing judges the items of a queue that the sample does not have, and says
+// missing judges the items of a slot that the sample does not have, and says
 // whether the slot has become empty.
 func (t *tickRun) missing(sl *slot) bool {
-	if t.absent == Gone {
+	g, _ := GroupOf(sl.queue)
+	v := t.absent[g]
+	if v == Gone {
 		sl.present = false
 	}
-	t.all(sl, t.absent)
+	t.all(sl, v)
 	return !sl.present && sl.empty()
 }
 
@@ -188,7 +218,7 @@ func (t *tickRun) row(sl *slot, row *Row, doubled bool) {
 			continue
 		}
 		if !loaded {
-			t.eval.load(row, t.uses)
+			t.eval.load(row, t.uses[groupIndex(row.Queue)])
 			loaded = true
 		}
 		t.judge(sl, it, s.verdict(&t.eval), row)

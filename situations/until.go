@@ -65,7 +65,7 @@ func checkUntil(list []*Situation) {
 			continue
 		}
 		if !other.Enabled || !other.Watch.overlaps(&s.Watch) || !other.Distribution.overlaps(&s.Distribution) {
-			s.doc.warn(at, "until-never", "", "%s is never open for a queue that %s watches, so it ends nothing", name, s.Name)
+			s.doc.warn(at, "until-never", "", "%s is never open for an item that %s watches, so it ends nothing", name, s.Name)
 		}
 	}
 }

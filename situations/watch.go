@@ -88,14 +88,40 @@ func glob(pattern, name string) bool {
 	return p == len(pattern)
 }
 
-// Match reports whether the watch selects a queue. SYSTEM.*, dynamic and
-// transmission queues must be spelled out: a pattern never reaches them.
+// group is what the watch looks at; the zero Watch looks at queues.
+func (w *Watch) group() Group {
+	if w.Group == "" {
+		return GroupQueue
+	}
+	return w.Group
+}
+
+// names are those of the watched items.
+func (w *Watch) names() *Names {
+	switch w.group() {
+	case GroupChannel:
+		return &w.Channel
+	case GroupQMgr:
+		return &w.QMgr
+	case GroupQueue:
+	}
+	return &w.Queue
+}
+
+// Match reports whether the watch selects an item. SYSTEM.*, dynamic and
+// transmission queues must be spelled out: a pattern never reaches them; nor does
+// it reach SYSTEM.* channels.
 func (w *Watch) Match(row *Row) bool {
-	if row.System || row.Dynamic || row.Transmission || strings.HasPrefix(row.Queue, "SYSTEM.") {
-		if !w.Queue.Exactly(row.Queue) {
+	group, name := GroupOf(row.Queue)
+	if group != w.group() {
+		return false
+	}
+	names := w.names()
+	if row.System || row.Dynamic || row.Transmission || strings.HasPrefix(name, "SYSTEM.") {
+		if !names.Exactly(name) {
 			return false
 		}
-	} else if !w.Queue.Match(row.Queue) {
+	} else if !names.Match(name) {
 		return false
 	}
 	if w.Cluster.Empty() {
@@ -159,5 +185,5 @@ func globsMeet(a, b string) bool {
 }
 
 func (w *Watch) overlaps(o *Watch) bool {
-	return w.Queue.overlaps(&o.Queue) && (w.Cluster.Empty() || o.Cluster.Empty() || w.Cluster.overlaps(&o.Cluster))
+	return w.group() == o.group() && w.names().overlaps(o.names()) && (w.Cluster.Empty() || o.Cluster.Empty() || w.Cluster.overlaps(&o.Cluster))
 }

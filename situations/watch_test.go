@@ -100,7 +100,7 @@ func TestEditDistance(t *testing.T) {
 			t.Errorf("%s to %s: %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
-	if got := nearest("XYZZY", attributeNames()); got != "" {
+	if got := nearest("XYZZY", queueTable.names()); got != "" {
 		t.Errorf("XYZZY is near to %s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -77,6 +78,7 @@ type actionRow struct {
 	Situation string `json:"situation"`
 	QMgr      string `json:"qmgr"`
 	Queue     string `json:"queue"`
+	Channel   string `json:"channel"`
 	Edge      string `json:"edge"`
 	Action    string `json:"action"`
 	By        string `json:"by"`
@@ -105,7 +107,15 @@ func printActions(env *cliEnv, format string, lines []json.RawMessage) error {
 		if err := json.Unmarshal(line, &row); err != nil {
 			return failedf("a line of the journal cannot be read: %w", err)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s/%s\t%s\t%s\t%s\t%d\t%s\n", row.Time, row.Situation, row.QMgr, row.Queue, row.Edge, row.Action, row.Result, row.Moved, oneLine(row.Reason))
+		fmt.Fprintf(t, "%s\t%s\t%s/%s\t%s\t%s\t%s\t%d\t%s\n", row.Time, row.Situation, row.QMgr, cmp.Or(row.Queue, bracketed("CHANNEL", row.Channel), "QMGR"), row.Edge, row.Action, row.Result, row.Moved, oneLine(row.Reason))
 	}
 	return t.Flush()
+}
+
+// bracketed is MQSC's way to name an object, empty without a name.
+func bracketed(noun, name string) string {
+	if name == "" {
+		return ""
+	}
+	return noun + "(" + name + ")"
 }

@@ -67,7 +67,7 @@ func printExplanations(env *cliEnv, list []httpapi.Explanation) error {
 			b.WriteByte('\n')
 		}
 		x := &list[i]
-		fmt.Fprintf(&b, "%s of %s on %s: %s, %s since %s\n", x.Situation, x.Queue, x.QMgr, x.State, x.Verdict, moment(x.Since))
+		fmt.Fprintf(&b, "%s of %s on %s: %s, %s since %s\n", x.Situation, x.Name(), x.QMgr, x.State, x.Verdict, moment(x.Since))
 		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		explainFormula(t, "formula", &x.Formula)
 		if x.Recovery != nil {

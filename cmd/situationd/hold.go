@@ -19,7 +19,7 @@ func newHoldCommand(env *cliEnv) *cobra.Command {
 		Short: "Keep the daemon from doing anything to a queue, until it is released",
 		Long: "Nothing is done to the queue any more, lowering, raising, programs and moving of messages alike.\n" +
 			"What situations want of it waits, and status shows it with the guard hold. QUEUE may be a\n" +
-			"pattern in quotes; '*' holds all. A hold survives restarts of the daemon.",
+			"pattern in quotes, or 'CHANNEL(NAME)' and 'QMGR(NAME)'; '*' holds all. A hold survives restarts of the daemon.",
 		Example: "situationd hold DCQ1 --for 2h --reason 'patching the servers'",
 		Args:    exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

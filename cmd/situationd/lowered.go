@@ -118,7 +118,7 @@ func printLowered(w io.Writer, env *cliEnv, format string, list []httpapi.Lowere
 	fmt.Fprintf(t, "QUEUE\tQMGR\tVALUE\tBEFORE\tSINCE\tBY\tCOMES BACK\n")
 	for i := range list {
 		l := &list[i]
-		fmt.Fprintf(t, "%s\t%s\t%s(%s)\t%s\t%s\t%s\t%s\n", l.Queue, l.QMgr, l.Attribute, l.Value, text(l.Before), moment(l.Since), whose(l), comesBack(l))
+		fmt.Fprintf(t, "%s\t%s\t%s(%s)\t%s\t%s\t%s\t%s\n", l.Name(), l.QMgr, l.Attribute, l.Value, text(l.Before), moment(l.Since), whose(l), comesBack(l))
 	}
 	return t.Flush()
 }

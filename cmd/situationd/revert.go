@@ -105,7 +105,7 @@ func printReverted(env *cliEnv, format string, answer *httpapi.Reverted) error {
 		for i := range answer.Reverted {
 			l := &answer.Reverted[i]
 			if !stands(answer.Left, l) {
-				fmt.Fprintf(env.Stdout, "%s on %s: %s(%s)\n", l.Queue, l.QMgr, l.Attribute, text(l.Before))
+				fmt.Fprintf(env.Stdout, "%s on %s: %s(%s)\n", l.Name(), l.QMgr, l.Attribute, text(l.Before))
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func printReverted(env *cliEnv, format string, answer *httpapi.Reverted) error {
 
 func stands(left []httpapi.LoweredItem, l *httpapi.LoweredItem) bool {
 	for i := range left {
-		if left[i].QMgr == l.QMgr && left[i].Queue == l.Queue && left[i].Attribute == l.Attribute {
+		if left[i].QMgr == l.QMgr && left[i].Name() == l.Name() && left[i].Attribute == l.Attribute {
 			return true
 		}
 	}

@@ -137,7 +137,7 @@ func writeStatusTable(w io.Writer, s *httpapi.Status) error {
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "\nSITUATION\tQUEUE\tSTATE\tVERDICT\tSINCE\tINTENT\tHELD\n")
 	for _, i := range s.Items {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", i.Situation, i.Queue, flapping(i), i.Verdict, moment(i.Since), orDash(i.Intent), orDash(strings.Join(i.Held, ",")))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", i.Situation, i.Name(), flapping(i), i.Verdict, moment(i.Since), orDash(i.Intent), orDash(strings.Join(i.Held, ",")))
 	}
 	t.Flush()
 	fmt.Fprintf(t, "\nQUEUE\tCLUSTER\tQMGR\tSOURCE\tIPPROCS\tOPPROCS\tCURDEPTH\tPUT\tCLWLRANK\tCLWLPRTY\tAGE\n")

@@ -11,9 +11,11 @@ import (
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/mqsc"
 	"github.com/situationd/situationd/mqengine/object"
+	"github.com/situationd/situationd/situations"
 )
 
-// Manager sets and reads queue attributes through MQSC commands.
+// Manager sets and reads attributes of queues, channels and the queue manager
+// through MQSC commands.
 type Manager struct{ link *Link }
 
 var _ actions.QueueManager = (*Manager)(nil)
@@ -21,8 +23,15 @@ var _ actions.QueueManager = (*Manager)(nil)
 // NewManager makes a Manager for the queue manager behind link.
 func NewManager(link *Link) *Manager { return &Manager{link: link} }
 
-// Set alters attributes of one queue in one command.
+// Set alters attributes of one queue in one command; see the other groups for theirs.
 func (m *Manager) Set(ctx context.Context, queue, typ string, values []actions.Value) error {
+	switch group, name := situations.GroupOf(queue); group {
+	case situations.GroupChannel:
+		return m.setChannel(ctx, name, typ, values)
+	case situations.GroupQMgr:
+		return m.setMembership(ctx, values)
+	case situations.GroupQueue:
+	}
 	cmd := command("ALTER", queue, typ)
 	for _, v := range values {
 		cmd.Params = append(cmd.Params, mqsc.Param{Keyword: v.Attr, Values: []string{v.Value}})
@@ -33,6 +42,18 @@ func (m *Manager) Set(ctx context.Context, queue, typ string, values []actions.V
 
 // ReadBack reads the named attributes.
 func (m *Manager) ReadBack(ctx context.Context, queue, typ string, attrs []string) ([]actions.Value, error) {
+	switch group, name := situations.GroupOf(queue); group {
+	case situations.GroupChannel:
+		return m.readChannel(ctx, name, attrs)
+	case situations.GroupQMgr:
+		return m.readMembership(ctx, name, attrs)
+	case situations.GroupQueue:
+	}
+	return m.readDefinition(ctx, queue, typ, attrs)
+}
+
+// readDefinition reads attributes out of a definition.
+func (m *Manager) readDefinition(ctx context.Context, queue, typ string, attrs []string) ([]actions.Value, error) {
 	cmd := command("DISPLAY", queue, typ)
 	cmd.Show = attrs
 	result, err := m.run(ctx, cmd)

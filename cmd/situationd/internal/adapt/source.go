@@ -26,6 +26,8 @@ type Source struct {
 	qmgr  string
 	owner string // the daemon's token
 	watch atomic.Pointer[func(*situations.Row) bool]
+	// groups says which groups beside queues are to be sampled; nil for none.
+	groups atomic.Pointer[func(situations.Group) bool]
 	// readers is what a peer says of an instance of its own, at a time; nil without peers.
 	readers func(queue, qmgr, qmid string, at time.Time) (int, bool)
 
@@ -41,6 +43,7 @@ type Source struct {
 	askAt   time.Time
 	answer  map[string]instances
 	repos   bool
+	others  []situations.Row
 }
 
 // instances is what the repository says of one cluster queue.
@@ -65,6 +68,10 @@ func NewSource(link *Link, qmgrName, owner string) *Source {
 // SetWatch says which rows the situations in force look at; the daemon's queue
 // manager subscribes to those that are clustered.
 func (s *Source) SetWatch(match func(*situations.Row) bool) { s.watch.Store(&match) }
+
+// SetGroups says which groups beside queues anybody wants to know of. It is asked
+// with every sample.
+func (s *Source) SetGroups(want func(situations.Group) bool) { s.groups.Store(&want) }
 
 // SetReaders says who knows the readers of other instances at first hand. To be
 // called before the first sample.
@@ -121,7 +128,7 @@ func (s *Source) Sample(ctx context.Context) (*situations.Observation, error) {
 	_, qmid := conn.QMgr()
 	obs := &situations.Observation{
 		QMgr: s.qmgr, QMID: qmid, At: at, Connected: connected,
-		Complete: s.table.full, Repository: s.repos, Rows: s.firstHand(at),
+		Complete: s.table.full, Repository: s.repos, Rows: s.firstHand(at), Others: s.others,
 	}
 	if s.table.started != 0 {
 		obs.Started = time.UnixMilli(s.table.started)
@@ -152,7 +159,14 @@ func (s *Source) take(ctx context.Context, conn mqengine.Conn, at time.Time) err
 		s.askAt = time.Time{} // a queue manager that restarted is subscribed anew
 	}
 	s.table.apply(sample, at, s.row)
-	return s.askInstances(ctx, conn, at)
+	if err := s.askInstances(ctx, conn, at); err != nil {
+		return err
+	}
+	s.others, err = s.askOthers(ctx, at)
+	if err != nil {
+		return fmt.Errorf("channels and queue manager: %w", err)
+	}
+	return nil
 }
 
 // askInstances subscribes to the watched cluster queues and reads what the

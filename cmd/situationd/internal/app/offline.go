@@ -129,7 +129,7 @@ func (o *Offline) Revert(ctx context.Context, by, queue string) (_ httpapi.Rever
 func onlyItems(list []httpapi.LoweredItem, queue string) []httpapi.LoweredItem {
 	var out []httpapi.LoweredItem
 	for _, i := range list {
-		if queue == "" || i.Queue == queue {
+		if queue == "" || i.Name() == queue {
 			out = append(out, i)
 		}
 	}
@@ -152,6 +152,7 @@ func (o *Offline) giveBack(ctx context.Context, dial func(context.Context) (mqen
 	if err != nil {
 		return httpapi.Reverted{}, err
 	}
+	source.SetGroups(engine.Concerns)
 	ctx, cancel := context.WithCancel(ctx)
 	var wait sync.WaitGroup
 	defer wait.Wait()

@@ -24,7 +24,7 @@ const (
 	mostExplained = 100
 )
 
-var holdName = regexp.MustCompile(`^[A-Za-z0-9./_%*?]{1,48}$`)
+var holdName = regexp.MustCompile(`^([A-Za-z0-9./_%*?]{1,48}|(CHANNEL|QMGR)\([A-Za-z0-9./_%*?]{1,48}\))$`)
 
 func badRequest(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", httpapi.ErrBadRequest, fmt.Sprintf(format, args...))
@@ -35,7 +35,7 @@ func (a *App) Hold(by string, r httpapi.HoldRequest) (httpapi.Held, error) {
 	until := time.Time{}
 	switch {
 	case !holdName.MatchString(r.Queue):
-		return httpapi.Held{}, badRequest("hold names a queue, or a pattern of queues, not %q", r.Queue)
+		return httpapi.Held{}, badRequest("hold names a queue, CHANNEL(NAME) or QMGR(NAME), or a pattern of them, not %q", r.Queue)
 	case len(r.Reason) > longestReason:
 		return httpapi.Held{}, badRequest("the reason has more than %d characters", longestReason)
 	case r.For != "":
@@ -133,7 +133,7 @@ func standingItems(list []actions.Standing) []httpapi.LoweredItem {
 	for i := range list {
 		s := &list[i]
 		item := httpapi.LoweredItem{
-			QMgr: s.Target.QMgr, Queue: s.Target.Queue, Attribute: s.Attr, Value: s.After, Before: &s.Before,
+			QMgr: s.Target.QMgr, Queue: situations.QueueOf(s.Target.Queue), Channel: situations.ChannelOf(s.Target.Queue), Attribute: s.Attr, Value: s.After, Before: &s.Before,
 			Situation: strings.Join(s.Rules, " "), Action: s.Action, ID: s.ID, By: "rule", Back: "edge",
 		}
 		if s.Program {
@@ -226,11 +226,11 @@ func (a *App) Explain(name, queue string) ([]httpapi.Explanation, error) {
 	case !found[0].Runs(a.qmgr):
 		return nil, fmt.Errorf("%w: %s is not distributed to %s", httpapi.ErrNotFound, name, a.qmgr)
 	case queue != "":
-		return nil, fmt.Errorf("%w: %s does not watch a queue %s of %s", httpapi.ErrNotFound, name, queue, a.qmgr)
+		return nil, fmt.Errorf("%w: %s does not watch %s of %s", httpapi.ErrNotFound, name, queue, a.qmgr)
 	case a.runner.Snapshot().SampledAt.IsZero():
 		return nil, fmt.Errorf("%w: %s was not sampled yet", httpapi.ErrNotFound, a.qmgr)
 	default:
-		return nil, fmt.Errorf("%w: %s watches no queue that %s has", httpapi.ErrNotFound, name, a.qmgr)
+		return nil, fmt.Errorf("%w: %s watches nothing that %s has", httpapi.ErrNotFound, name, a.qmgr)
 	}
 	engine, lowered := a.engine.Snapshot(), a.engine.Lowered()
 	out := make([]httpapi.Explanation, 0, len(items))
@@ -242,7 +242,7 @@ func (a *App) Explain(name, queue string) ([]httpapi.Explanation, error) {
 
 func explained(x *situations.Explained, engine actions.ItemState, lowered []actions.Standing) httpapi.Explanation {
 	out := httpapi.Explanation{
-		Situation: x.Key.Situation, QMgr: x.Key.QMgr, Queue: x.Key.Queue, State: x.Phase.String(), Verdict: x.Verdict.String(),
+		Situation: x.Key.Situation, QMgr: x.Key.QMgr, Queue: situations.QueueOf(x.Key.Queue), Channel: situations.ChannelOf(x.Key.Queue), State: x.Phase.String(), Verdict: x.Verdict.String(),
 		Since: moment(x.Since), Opened: moment(x.Opened), Sampled: moment(x.Sampled), Acted: moment(x.LastActed),
 		Formula:  explainedFormula(x.Formula, x.Result, x.Parts),
 		Progress: x.Progress, Intent: engine.Intent, Held: []httpapi.ExplainHold{}, Failure: engine.Failure,
@@ -291,6 +291,6 @@ func remarks(x *situations.Explained) []string {
 	add(x.Disarmed, "until ended it; it opens again after its formula was false once")
 	add(x.Maintained, "a maintenance window is open in which it does not act")
 	add(x.Verdict == situations.Unknown && !x.Blind, "the last sample decided nothing")
-	add(x.Expected && x.Sampled.IsZero(), "the queue must exist, and does not")
+	add(x.Expected && x.Sampled.IsZero(), "it must exist, and does not")
 	return out
 }

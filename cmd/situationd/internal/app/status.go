@@ -43,7 +43,7 @@ func (a *App) Status() httpapi.Status {
 
 func itemStatus(i *situations.ItemStatus, engine map[situations.Key]actions.ItemState) httpapi.Item {
 	item := httpapi.Item{
-		Situation: i.Key.Situation, QMgr: i.Key.QMgr, Queue: i.Key.Queue,
+		Situation: i.Key.Situation, QMgr: i.Key.QMgr, Queue: situations.QueueOf(i.Key.Queue), Channel: situations.ChannelOf(i.Key.Queue),
 		State: i.Phase.String(), Verdict: i.Verdict.String(), Values: i.Values, Flapping: i.Flapping,
 	}
 	if !i.Since.IsZero() {

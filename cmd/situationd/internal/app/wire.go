@@ -129,12 +129,14 @@ func (a *App) inForce(rules *situations.RuleSet) {
 	a.rules.Store(rules)
 	a.source.SetWatch(func(row *situations.Row) bool {
 		for _, s := range rules.Situations {
-			if s.Runs(a.qmgr) && s.Watch.Match(row) {
+			if s.Runs(a.qmgr) && (s.Watch.Match(row) || s.TakesAway(row)) {
 				return true
 			}
 		}
 		return false
 	})
+	// Also what no rule looks at any more, until it was given back.
+	a.source.SetGroups(func(g situations.Group) bool { return rules.Watches(a.qmgr, g) || a.engine.Concerns(g) })
 }
 
 // reconnect is how long to wait between two tries to connect: the shortest

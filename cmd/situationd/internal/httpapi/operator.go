@@ -67,6 +67,7 @@ type Released struct {
 type LoweredItem struct {
 	QMgr      string     `json:"qmgr"`
 	Queue     string     `json:"queue"`
+	Channel   string     `json:"channel,omitempty"` // then queue is empty; of the queue manager itself both are
 	Attribute string     `json:"attribute"`
 	Value     string     `json:"value"`
 	Before    *string    `json:"before"` // what comes back; null if it is not ours
@@ -98,6 +99,7 @@ type Explanation struct {
 	Situation string            `json:"situation"`
 	QMgr      string            `json:"qmgr"`
 	Queue     string            `json:"queue"`
+	Channel   string            `json:"channel,omitempty"`
 	State     string            `json:"state"`
 	Verdict   string            `json:"verdict"`
 	Since     *time.Time        `json:"since"`
@@ -193,3 +195,9 @@ func (a *api) answer(w http.ResponseWriter, value any, err error) {
 	}
 	a.fail(w, http.StatusInternalServerError, err)
 }
+
+// Name is the item as holds, tests and commands name it.
+func (l *LoweredItem) Name() string { return itemName(l.QMgr, l.Queue, l.Channel) }
+
+// Name is the item as holds, tests and commands name it.
+func (x *Explanation) Name() string { return itemName(x.QMgr, x.Queue, x.Channel) }

@@ -66,7 +66,7 @@ func itemFamilies(s Status) []Family {
 				continue
 			}
 		}
-		open.Add(truth(isOpen), item.Situation, item.QMgr, item.Queue)
+		open.Add(truth(isOpen), item.Situation, item.QMgr, item.Name())
 	}
 	items := Family{Name: "situationd_items", Help: "Items of all situations by state.", Labels: []string{"state"}}
 	for _, state := range states {

@@ -1,6 +1,10 @@
 package httpapi
 
-import "time"
+import (
+	"time"
+
+	"github.com/situationd/situationd/situations"
+)
 
 // Status is the answer of /api/v1/status and of the status verb. Unknown is null.
 type Status struct {
@@ -39,13 +43,28 @@ type Item struct {
 	Situation string         `json:"situation"`
 	QMgr      string         `json:"qmgr"`
 	Queue     string         `json:"queue"`
-	State     string         `json:"state"`   // inactive, pending, open, recovering
-	Verdict   string         `json:"verdict"` // true, false, hold, unknown, gone
+	Channel   string         `json:"channel,omitempty"` // then queue is empty; of the queue manager itself both are
+	State     string         `json:"state"`             // inactive, pending, open, recovering
+	Verdict   string         `json:"verdict"`           // true, false, hold, unknown, gone
 	Since     *time.Time     `json:"since"`
 	Values    map[string]any `json:"values"`
 	Held      []string       `json:"held"`
 	Flapping  bool           `json:"flapping"`
 	Intent    string         `json:"intent"`
+}
+
+// Name is the item as holds, tests and commands name it.
+func (i *Item) Name() string { return itemName(i.QMgr, i.Queue, i.Channel) }
+
+// itemName is a queue's name, CHANNEL(NAME) or QMGR(NAME).
+func itemName(qmgr, queue, channel string) string {
+	switch {
+	case channel != "":
+		return situations.GroupChannel.Item(channel)
+	case queue != "":
+		return queue
+	}
+	return situations.GroupQMgr.Item(qmgr)
 }
 
 // Queue is what is known of one instance of a queue.
@@ -84,7 +103,7 @@ type Skipped struct {
 // of is the part of the status that concerns one queue.
 func (s Status) of(queue string) Status {
 	s.Intents = only(s.Intents, func(w *Wish) bool { return w.Queue == queue })
-	s.Items = only(s.Items, func(i *Item) bool { return i.Queue == queue })
+	s.Items = only(s.Items, func(i *Item) bool { return i.Name() == queue })
 	s.Queues = only(s.Queues, func(q *Queue) bool { return q.Queue == queue })
 	s.Jobs = only(s.Jobs, func(j *Job) bool { return j.Queue == queue })
 	return s
