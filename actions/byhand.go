@@ -301,6 +301,6 @@ func (e *Engine) concludes(s *step, m Moved, reason string) {
 // putsBack says that an intent brings an instance back into the balancing.
 func putsBack(in *situations.Intent) bool {
 	return slices.ContainsFunc(in.Actions, func(a situations.Action) bool {
-		return a.Verb == situations.VerbRevert || attrOf(a.Verb) != "" && !lowest(&a)
+		return a.Verb == situations.VerbRevert || attrOf(a.Verb) != "" && !a.Lowest()
 	})
 }

@@ -5,8 +5,7 @@ import "slices"
 // Attribute is one name that a formula may use. The table of attributes drives
 // check, evaluation, `situationd attributes` and docs/rules.md.
 type Attribute struct {
-	Group Group  `json:"group"`
-	Name  string `json:"name"`
+	Name string `json:"name"`
 	// Type is "number" or "text".
 	Type string `json:"type"`
 	// Unit of a number: messages, seconds, bytes, handles, instances; else empty.
@@ -18,6 +17,7 @@ type Attribute struct {
 	// Monitoring: it has a value only while MONQ, or MONCHL, is not OFF.
 	Monitoring bool   `json:"monitoring"`
 	Doc        string `json:"doc"`
+	Group      Group  `json:"group"`
 
 	number func(*evaluation) int
 	text   func(*evaluation) string
