@@ -156,6 +156,13 @@ func (e *Engine) Redistribute(r MoveRequest) (MoveRun, error) {
 	return asked, nil
 }
 
+// MayMove says why a person's run must not begin now; nil if it may.
+func (e *Engine) MayMove(queue string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mayMove(Target{QMgr: e.opt.QMgr, Queue: queue}, time.Now())
+}
+
 // mayMove says why a person's run must not begin. The lock is held.
 func (e *Engine) mayMove(t Target, now time.Time) error {
 	if tg := e.targets[t]; tg != nil {
@@ -170,7 +177,7 @@ func (e *Engine) mayMove(t Target, now time.Time) error {
 		}
 	}
 	if h := e.holds.of(t.Queue, now); h != nil {
-		return fmt.Errorf("%w: %s", ErrHeld, h.sentence())
+		return fmt.Errorf("%w: %s", ErrHeld, h.Sentence())
 	}
 	good := e.view.good
 	if good == nil || e.opt.Items == nil {

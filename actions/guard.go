@@ -222,7 +222,7 @@ func needed(a *situations.Action, g *situations.GuardLimits, row *situations.Row
 func standing(f *Facts) []Hold {
 	var holds []Hold
 	if f.Person != nil {
-		holds = append(holds, Hold{Code: HoldPerson, Text: f.Person.sentence()})
+		holds = append(holds, Hold{Code: HoldPerson, Text: f.Person.Sentence()})
 	}
 	if f.Maintained {
 		holds = append(holds, Hold{Code: HoldMaintenance, Text: "a maintenance window is open"})

@@ -19,7 +19,8 @@ type PersonHold struct {
 	Until  time.Time `json:"until,omitzero"` // zero: until it is released
 }
 
-func (h *PersonHold) sentence() string {
+// Sentence tells of the hold.
+func (h *PersonHold) Sentence() string {
 	s := "held by " + h.By + " since " + h.Since.UTC().Format(time.RFC3339)
 	if !h.Until.IsZero() {
 		s += " until " + h.Until.UTC().Format(time.RFC3339)
@@ -86,11 +87,11 @@ func (e *Engine) Hold(by, queue, reason string, until time.Time) error {
 	names := situations.NewNames(queue)
 	for _, en := range e.entries {
 		if names.Match(en.target.Queue) {
-			en.halt(h.sentence())
+			en.halt(h.Sentence())
 		}
 	}
 	e.mu.Unlock()
-	e.manual("hold", by, queue, h.sentence(), now)
+	e.manual("hold", by, queue, h.Sentence(), now)
 	return e.trySave()
 }
 

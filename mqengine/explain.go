@@ -28,11 +28,11 @@ func appendExplain(b []byte, q *qmgr.ExplainReq) []byte {
 	b = wire.AppendString(b, q.Queue)
 	b = wire.AppendString(b, q.QMgr)
 	b = wire.AppendInt(b, int64(q.Bind))
-	return wire.AppendBool(b, q.Arriving)
+	return wire.AppendBool(wire.AppendBool(b, q.Arriving), q.Moving)
 }
 
 func readExplain(r *wire.Reader) qmgr.ExplainReq {
-	return qmgr.ExplainReq{Queue: r.String(), QMgr: r.String(), Bind: r.Int32(), Arriving: r.Bool()}
+	return qmgr.ExplainReq{Queue: r.String(), QMgr: r.String(), Bind: r.Int32(), Arriving: r.Bool(), Moving: r.Bool()}
 }
 
 // appendExplanation sends the text that programs read anyway.

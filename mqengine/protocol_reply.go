@@ -245,6 +245,8 @@ func appendMoveResult(b []byte, res *qmgr.MoveResult) []byte {
 	b = wire.AppendUint(b, res.Horizon)
 	b = wire.AppendUint(b, res.Arrived)
 	b = wire.AppendUint(b, res.Expired)
+	b = wire.AppendInt(b, int64(res.Held))
+	b = wire.AppendInt(b, int64(res.Dead))
 	return wire.AppendBool(b, res.More)
 }
 
@@ -264,6 +266,7 @@ func readMoveResult(r *wire.Reader) *qmgr.MoveResult {
 	res.Reason = mqi.Reason(r.Int32())
 	res.Next = qmgr.MoveCursor{Priority: r.Int32(), Seq: r.Uint(), Valid: r.Bool()}
 	res.Horizon, res.Arrived, res.Expired = r.Uint(), r.Uint(), r.Uint()
+	res.Held, res.Dead = int(r.Int32()), int(r.Int32())
 	res.More = r.Bool()
 	return res
 }

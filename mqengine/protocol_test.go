@@ -100,7 +100,7 @@ func drawRequest(t *rapid.T) (req qmgr.Request, body []byte) {
 	case 8:
 		return qmgr.CancelReq{Tag: rapid.Uint64().Draw(t, "tag of the call")}, nil
 	case 7:
-		return qmgr.ExplainReq{Queue: name, QMgr: name, Bind: n, Arriving: rapid.Bool().Draw(t, "arriving")}, nil
+		return qmgr.ExplainReq{Queue: name, QMgr: name, Bind: n, Arriving: rapid.Bool().Draw(t, "arriving"), Moving: rapid.Bool().Draw(t, "moving")}, nil
 	default:
 		return qmgr.MoveReq{
 			From: name, To: name, Max: int(n), After: qmgr.MoveCursor{Priority: n, Seq: uint64(h), Valid: true},
@@ -170,7 +170,7 @@ func replyCases() []reply {
 		{tag: 6, result: &qmgr.MoveResult{
 			Moved:     []qmgr.Moved{{Key: qmgr.MoveKey{MsgId: mqi.MsgId{1}, PutDateTime: 5}, QMgr: "QM3"}},
 			Addressed: 1, Bound: 2, Grouped: 3, Poison: 4, Returned: 5, Stopped: "landed here", Reason: mqi.MQRC_CLUSTER_PUT_INHIBITED,
-			Next: qmgr.MoveCursor{Priority: 3, Seq: 8, Valid: true}, Horizon: 77, Depth: 6, Uncom: 7, Arrived: 10, Expired: 11, Readers: 8, More: true,
+			Next: qmgr.MoveCursor{Priority: 3, Seq: 8, Valid: true}, Horizon: 77, Depth: 6, Uncom: 7, Arrived: 10, Expired: 11, Held: 12, Dead: 13, Readers: 8, More: true,
 		}},
 		{tag: 7, result: &qmgr.InstancesResult{
 			Revision: 4, Unchanged: true, Repository: true, Known: []bool{true, false},

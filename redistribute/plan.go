@@ -43,6 +43,8 @@ const (
 type End struct {
 	Outcome Outcome
 	Reason  string
+	// Early: with Left, the run ended before it had looked at all that was there.
+	Early bool
 }
 
 // Plan decides about one run: what may start, when the next unit goes, when it
@@ -140,7 +142,7 @@ func (p *Plan) Within(horizon uint64) {
 // Next gives the next unit to issue, if one may be in flight beside those that are.
 func (p *Plan) Next(now time.Time) (u Unit, number int, ok bool) {
 	if p.end == nil && !p.deadline.IsZero() && !now.Before(p.deadline) {
-		p.stop(Left, "the timeout is over")
+		p.early("the timeout is over")
 	}
 	if p.end != nil || p.done || p.bound <= 0 {
 		return Unit{}, 0, false
@@ -182,7 +184,7 @@ func (p *Plan) Answer(now time.Time, number int, u Unit, r Result, unitErr error
 	}
 	switch {
 	case r.Stopped != "":
-		p.stop(Left, "stopped: "+r.Stopped)
+		p.early("stopped: " + r.Stopped)
 	case len(r.Moved) == 0 && r.Next == u.After:
 		p.done = true // it got nowhere, and neither will the next
 	}
@@ -215,6 +217,13 @@ func (p *Plan) Wait(now time.Time) time.Duration {
 func (p *Plan) stop(o Outcome, reason string) {
 	if p.end == nil || o == Failed && p.end.Outcome != Failed {
 		p.end = &End{Outcome: o, Reason: reason}
+	}
+}
+
+// early ends the run with messages left that it has not looked at.
+func (p *Plan) early(reason string) {
+	if p.end == nil {
+		p.end = &End{Outcome: Left, Reason: reason, Early: true}
 	}
 }
 

@@ -67,10 +67,14 @@ type Result struct {
 	Moved   []Sent
 	Skipped Skipped
 	// Stopped says why the unit ended early, blank if it did not: it landed here, no instance, a reason code.
+	// A dry run goes on all the same; what it lists might have moved.
 	Stopped string
-	Next    Cursor
-	Horizon uint64
-	More    bool // there are messages after Next and up to Until
+	// Held counts messages passed because nobody can have them now: puts that are
+	// not committed. Dead are expired ones that a dry run leaves.
+	Held, Dead int
+	Next       Cursor
+	Horizon    uint64
+	More       bool // there are messages after Next and up to Until
 }
 
 // State is a look at the queue.

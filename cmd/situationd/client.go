@@ -115,18 +115,44 @@ func (c *daemonClient) ask(ctx context.Context, method, path string, question io
 		if json.Unmarshal(body, &problem) != nil || problem.Error == "" {
 			problem.Error = strings.TrimSpace(answer.Status)
 		}
-		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
-			return refusedf("the daemon %s refuses: %s", c.name, problem.Error)
+		said := &answered{code: answer.StatusCode, text: problem.Error}
+		switch answer.StatusCode {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict:
+			return refusedf("the daemon %s refuses: %w", c.name, said)
+		case http.StatusServiceUnavailable:
+			return unreachablef("the daemon %s: %w", c.name, said)
+		case http.StatusBadRequest:
+			if method == http.MethodPost {
+				return usagef("%w", said)
+			}
 		}
-		if answer.StatusCode == http.StatusBadRequest && method == http.MethodPost {
-			return usagef("%s", problem.Error)
-		}
-		return failedf("the daemon %s: %s", c.name, problem.Error)
+		return failedf("the daemon %s: %w", c.name, said)
 	}
 	if err := json.Unmarshal(body, value); err != nil {
 		return failedf("the daemon %s answers something else than expected: %w", c.name, err)
 	}
 	return nil
+}
+
+// answered is what a daemon says instead of doing what was asked.
+type answered struct {
+	code int
+	text string
+}
+
+func (a *answered) Error() string { return a.text }
+
+// isStatus reports whether a daemon answered with that code.
+func isStatus(err error, code int) bool {
+	var said *answered
+	return errors.As(err, &said) && said.code == code
+}
+
+// within is the same daemon, asked for something that takes longer.
+func (c *daemonClient) within(timeout time.Duration) *daemonClient {
+	patient := *c.http
+	patient.Timeout = timeout
+	return &daemonClient{http: &patient, base: c.base, name: c.name}
 }
 
 // post asks for a change and reads the JSON answer into value.

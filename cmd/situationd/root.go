@@ -25,7 +25,7 @@ var links = map[string]string{
 // laterVerbs are part of the contract but not of this release.
 var laterVerbs = []string{
 	"cluster", "consumers",
-	"redistribute", "replay", "import", "schema",
+	"replay", "import", "schema",
 }
 
 // run is the process as a function: args[0] is the name it was called by.

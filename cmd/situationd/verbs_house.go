@@ -15,6 +15,7 @@ func houseVerbs(env *cliEnv) []*cobra.Command {
 		newReleaseCommand(env),
 		newLoweredCommand(env),
 		newRevertCommand(env),
+		newRedistributeCommand(env),
 		newAttributesCommand(env),
 		newVersionCommand(env),
 		newCompletionCommand(env),

@@ -21,6 +21,8 @@ type ExplainReq struct {
 	Bind  int32  // one of MQOO_BIND_*
 	// Arriving: the message is not put by an application but comes over a cluster channel, not fixed.
 	Arriving bool
+	// Moving: MOVE takes it off this queue, which asks the cluster and no definition of ours.
+	Moving bool
 }
 
 func (ExplainReq) request() {}
@@ -83,6 +85,10 @@ func (m *Machine) explain(now time.Time, fx *Effects, c *conn, tag uint64, req *
 
 // resolveExplained goes the way of a put: MQOPEN, then MQPUT; or that of an arrival.
 func (m *Machine) resolveExplained(r resolving, req *ExplainReq) (to routeResult, d destination, reason mqi.Reason) {
+	if req.Moving {
+		to, reason = m.routeArrival(r, req.Queue, false)
+		return to, destination{name: req.Queue, bind: bindNotFixed}, reason
+	}
 	if req.Arriving {
 		d = destination{name: req.Queue, qmgr: req.QMgr, bind: bindNotFixed}
 		to, reason = m.resolveArrival(r, &message{targetQ: req.Queue, targetQMgr: req.QMgr, fromCluster: true})

@@ -100,7 +100,7 @@ func (m *Machine) runMove(now time.Time, fx *Effects, v *move) {
 		return
 	}
 	at = m.planMove(now, fx, v, at)
-	if v.res.Stopped == stoppedLanded {
+	if v.res.Stopped == stoppedLanded && !v.req.DryRun {
 		return // the whole unit is backed out: nothing was looked at
 	}
 	v.res.Next = MoveCursor{Priority: int32(at.lane), Seq: at.seq, Valid: at != headOfQueue}
@@ -129,8 +129,13 @@ func (m *Machine) planMove(now time.Time, fx *Effects, v *move, at position) pos
 		v.budget--
 		switch {
 		case !msg.available():
+			if msg.state == msgPut || msg.state == msgLocked {
+				v.res.Held++
+			}
 		case msg.expired(ms):
-			if !v.req.DryRun {
+			if v.req.DryRun {
+				v.res.Dead++
+			} else {
 				m.expire(now, fx, v.from, msg)
 			}
 		default:
@@ -191,17 +196,11 @@ func keyOf(msg *message) MoveKey {
 // false ends the unit.
 func (m *Machine) routeMove(now time.Time, fx *Effects, v *move, met *message, group []*message) bool {
 	to := m.route(now, fx, routeRequest{Name: v.name(), Bind: bindNotFixed, Peek: v.req.DryRun, Deadline: true})
-	switch to.Status {
-	case routeTransmit:
-	case routeLocal:
-		v.res.Stopped = stoppedLanded
-		return false
-	case routeWait:
-		v.stop(mqi.MQRC_CLUSTER_RESOLUTION_ERROR)
-		return false
-	default:
-		v.stop(to.Reason)
-		return false
+	if to.Status != routeTransmit {
+		v.astray(&to)
+		if !v.req.DryRun {
+			return false
+		}
 	}
 	together := len(group)
 	for _, msg := range group {
@@ -210,6 +209,18 @@ func (m *Machine) routeMove(now time.Time, fx *Effects, v *move, met *message, g
 	}
 	v.decided(met, familyPlanned)
 	return true
+}
+
+// astray stops the unit: no message can go away from here.
+func (v *move) astray(to *routeResult) {
+	switch to.Status {
+	case routeLocal:
+		v.res.Stopped = stoppedLanded
+	case routeWait:
+		v.stop(mqi.MQRC_CLUSTER_RESOLUTION_ERROR)
+	default:
+		v.stop(to.Reason)
+	}
 }
 
 // carryOut moves what is planned: only headers are written, bodies stay where they are.

@@ -60,7 +60,8 @@ type (
 		EvenIfBound bool
 		// Skip are keys (MsgId + CorrelId + PutDateTime) that moved and came back.
 		Skip []MoveKey
-		// DryRun plans only: nothing is changed.
+		// DryRun plans only: nothing is changed. Where no message could go anywhere,
+		// Stopped says why, and Moved still lists what might have moved.
 		DryRun bool
 	}
 	// InstancesReq asks for every instance of cluster queues as this queue
@@ -162,10 +163,14 @@ type MoveResult struct {
 	// Arrived and Expired count the messages that came to the queue, and that expired
 	// on it, since the queue manager started: what else became less was taken.
 	Arrived, Expired uint64
-	Depth            int  // CURDEPTH after the unit
-	Uncom            int  // uncommitted puts and gets after the unit
-	Readers          int  // IPPROCS now, not counting the caller's owner
-	More             bool // there are messages after Next
+	Depth            int // CURDEPTH after the unit
+	Uncom            int // uncommitted puts and gets after the unit
+	// Held counts the messages that were passed because nobody can have them now: their
+	// puts are not committed, or a browser has locked them. Dead are those that expired
+	// and are still there, which only a dry run leaves.
+	Held, Dead int
+	Readers    int  // IPPROCS now, not counting the caller's owner
+	More       bool // there are messages after Next
 }
 
 // Instance is one instance of a cluster queue, seen from here.

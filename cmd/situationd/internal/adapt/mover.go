@@ -30,14 +30,8 @@ var leverAttributes = map[situations.Verb]string{
 
 // Move runs one order.
 func (m *Mover) Move(ctx context.Context, o actions.Order, started func() error, progress func(actions.Moved)) actions.Moved {
-	job := redistribute.Job{
-		Name:     o.Queue,
-		Queue:    &movingQueue{link: m.link, order: o},
-		Ledger:   m.ledger,
-		Rules:    rulesOf(o),
-		Started:  started,
-		Progress: func(r redistribute.Report) { progress(moved(&r)) },
-	}
+	job := m.job(o)
+	job.Started, job.Progress = started, func(r redistribute.Report) { progress(moved(&r)) }
 	report := job.Run(ctx)
 	return moved(&report)
 }
@@ -57,7 +51,7 @@ var outcomes = map[redistribute.Outcome]actions.Outcome{
 func moved(r *redistribute.Report) actions.Moved {
 	s := r.Skipped
 	out := actions.Moved{
-		Outcome: outcomes[r.Outcome], Reason: r.Reason, Rate: r.Rate(), Err: r.Err, To: r.To, Doubt: r.Doubt,
+		Outcome: outcomes[r.Outcome], Reason: r.Reason, Early: r.Early, Rate: r.Rate(), Err: r.Err, To: r.To, Doubt: r.Doubt,
 		Start: r.Start, Arrived: r.Arrived, Moved: r.Moved, Expired: r.Expired, Taken: r.Taken,
 		Remaining: r.Remaining, Uncommitted: r.Uncommitted,
 		Skipped: actions.Skipped{Addressed: s.Addressed, Bound: s.Bound, Grouped: s.Grouped, Poison: s.Poison, Returned: s.Returned},
@@ -81,6 +75,10 @@ type ledgerStore struct{ db LedgerDB }
 func NewLedger(ttl time.Duration, db LedgerDB) *redistribute.Ledger {
 	return redistribute.NewLedger(ttl, ledgerStore{db})
 }
+
+// ForgetfulLedger makes a ledger that is empty and lives nowhere, for looking
+// where there is no daemon's state.
+func ForgetfulLedger(ttl time.Duration) *redistribute.Ledger { return redistribute.NewLedger(ttl, nil) }
 
 func (s ledgerStore) LoadLedger(queue string, since time.Time) ([]redistribute.LedgerEntry, error) {
 	stored, err := s.db.LoadLedger(queue, since)

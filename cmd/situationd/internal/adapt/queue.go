@@ -117,6 +117,7 @@ func (q *movingQueue) MoveUnit(ctx context.Context, u redistribute.Unit) (redist
 		return redistribute.Result{}, fmt.Errorf("move from %s: %w", q.order.Base, unavailable(q.link, conn, err))
 	}
 	result := redistribute.Result{
+		Held: moved.Held, Dead: moved.Dead,
 		Stopped: moved.Stopped, Horizon: moved.Horizon, More: moved.More,
 		Next: redistribute.Cursor{Priority: moved.Next.Priority, Seq: moved.Next.Seq, Valid: moved.Next.Valid},
 		Skipped: redistribute.Skipped{

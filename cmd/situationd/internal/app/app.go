@@ -46,6 +46,7 @@ type App struct {
 	grace    *graceSampler
 	runner   *situations.Runner
 	engine   *actions.Engine
+	mover    *adapt.Mover
 	notifier *actions.Notifier // nil without Alertmanagers
 	peers    *peers            // nil without peers
 	metrics  http.Handler

@@ -26,6 +26,7 @@ const (
 	noteJournal  = "journal"
 	noteConnect  = "connect"
 	noteWorkload = "workload"
+	noteConfig   = "config"
 )
 
 // note leaves them.
@@ -35,7 +36,16 @@ func (a *App) note() error {
 		a.state.Note(noteJournal, a.journalPath()),
 		a.state.Note(noteConnect, string(q.Connect)),
 		a.state.Note(noteWorkload, q.Hosted.Workload),
+		a.state.Note(noteConfig, absolute(a.config.Path)),
 	)
+}
+
+// absolute is a path that means the same from every folder.
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil && path != "" {
+		return whole
+	}
+	return path
 }
 
 // ErrNoState says that no daemon was ever beside a queue manager.
@@ -75,7 +85,12 @@ func OpenOffline(data, qmgrName string, logger hclog.Logger) (_ *Offline, err er
 }
 
 // Close gives the folder back.
-func (o *Offline) Close() error { return errors.Join(o.state.Close(), o.lock.Close()) }
+func (o *Offline) Close() error {
+	if o.state == nil {
+		return nil
+	}
+	return errors.Join(o.state.Close(), o.lock.Close())
+}
 
 // FindStates names the queue managers whose daemons have left a state.
 func FindStates(data string) ([]string, error) {

@@ -60,7 +60,12 @@ func itemStatus(i *situations.ItemStatus, engine map[situations.Key]actions.Item
 }
 
 func jobStatus(j *actions.Job) httpapi.Job {
+	by := j.By
+	if by == "" {
+		by = "rule"
+	}
 	return httpapi.Job{
+		By:    by,
 		Queue: j.Target.Queue, QMgr: j.Target.QMgr, Moved: j.Moved, Remaining: j.Remaining, Rate: j.Rate, State: j.State,
 		Skipped: httpapi.Skipped{
 			Addressed: j.Skipped.Addressed + j.Skipped.Bound, Grouped: j.Skipped.Grouped, Poison: j.Skipped.Poison,

@@ -39,11 +39,12 @@ func (a *App) wire(data, bin string, rules *situations.RuleSet) error {
 		others = a.peers
 	}
 	state, journal := a.disk()
+	a.mover = adapt.NewMover(a.link, adapt.NewLedger(ttl, state))
 	a.engine, err = actions.New(actions.Options{
 		QMgr:     a.qmgr,
 		Peers:    others,
 		Manager:  adapt.NewManager(a.link),
-		Mover:    adapt.NewMover(a.link, adapt.NewLedger(ttl, state)),
+		Mover:    a.mover,
 		Programs: a.programs(data, bin, owner),
 		Commands: adapt.NewCommander(a.link, a.config.MQSCAllow),
 		Hooks:    actions.NewWebhooks(),

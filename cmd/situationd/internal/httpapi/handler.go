@@ -15,6 +15,7 @@ import (
 // Daemon is what the handler asks.
 type Daemon interface {
 	Operator
+	Redistributor
 	// Status may be asked at any time, also before the queue manager answered.
 	Status() Status
 	// Ready is nil once rules are loaded and a first sample was taken, else why not.
@@ -45,11 +46,13 @@ type api struct {
 	metrics http.Handler
 	who     caller
 	logger  hclog.Logger
+	// foreseeing has room for the forecasts that are made at one time.
+	foreseeing chan struct{}
 }
 
 // NewHandler builds the routes. who decides who may change something.
 func NewHandler(daemon Daemon, metrics http.Handler, who caller, logger hclog.Logger) http.Handler {
-	a := &api{daemon: daemon, metrics: metrics, who: who, logger: logger}
+	a := &api{daemon: daemon, metrics: metrics, who: who, logger: logger, foreseeing: make(chan struct{}, forecasts)}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /-/healthy", a.healthy)
@@ -58,6 +61,7 @@ func NewHandler(daemon Daemon, metrics http.Handler, who caller, logger hclog.Lo
 	mux.HandleFunc("GET /api/v1/status", a.status)
 	mux.HandleFunc("GET /api/v1/actions", a.actions)
 	a.operate(mux)
+	a.redistribute(mux)
 	mux.HandleFunc("GET /{$}", a.index)
 	// A page of another site must not be able to use a person's browser to change something.
 	return http.MaxBytesHandler(http.NewCrossOriginProtection().Handler(mux), 64<<10)
@@ -65,7 +69,8 @@ func NewHandler(daemon Daemon, metrics http.Handler, who caller, logger hclog.Lo
 
 func (a *api) index(w http.ResponseWriter, _ *http.Request) {
 	a.text(w, http.StatusOK, "situationd\n\n/-/healthy\n/-/ready\n/-/reload (POST)\n/metrics\n/api/v1/status\n/api/v1/actions\n"+
-		"/api/v1/lowered\n/api/v1/explain/situation?name=&queue=\n/api/v1/hold (POST)\n/api/v1/release (POST)\n/api/v1/revert (POST)\n")
+		"/api/v1/lowered\n/api/v1/explain/situation?name=&queue=\n/api/v1/hold (POST)\n/api/v1/release (POST)\n/api/v1/revert (POST)\n"+
+		"/api/v1/redistribute?queue= (GET: what would move; POST)\n/api/v1/redistribute/run?id=\n/api/v1/redistribute/cancel (POST)\n")
 }
 
 func (a *api) healthy(w http.ResponseWriter, _ *http.Request) {

@@ -78,6 +78,19 @@ func TestHandler_Operator(t *testing.T) {
 		{anna, "POST", "/api/v1/release", `{"queue":"Q"}`, fmt.Errorf("%w: gone", ErrNotFound), 404, `"error":"gone"`},
 		{anna, "POST", "/api/v1/revert", `{"queue":"Q"}`, fmt.Errorf("%w: no", ErrRefused), 403, `"error":"no"`},
 		{anna, "POST", "/api/v1/revert", `{"queue":"Q"}`, errors.New("disk"), 500, `"error":"disk"`},
+		{anna, "POST", "/api/v1/redistribute", `{"queue":"Q","rate":5,"timeout":"1m","even_if_bound":true}`, nil, 200, `"by":"anna"`},
+		{anna, "POST", "/api/v1/redistribute/cancel", `{"queue":"Q"}`, nil, 200, `"queue":"Q"`},
+		{nobody, "POST", "/api/v1/redistribute", `{"queue":"Q"}`, nil, 403, `"error"`},
+		{nobody, "POST", "/api/v1/redistribute/cancel", `{"queue":"Q"}`, nil, 403, `"error"`},
+		{anna, "POST", "/api/v1/redistribute", `{"queue":"Q"}`, fmt.Errorf("%w: bert does", ErrBusy), 409, `"error":"bert does"`},
+		{anna, "POST", "/api/v1/redistribute", `{"queue":"Q"}`, fmt.Errorf("%w: 2059", ErrUnavailable), 503, `"error":"2059"`},
+		{anna, "POST", "/api/v1/redistribute", `{"queue":"Q","rate":"fast"}`, nil, 400, `"error"`},
+		{nobody, "GET", "/api/v1/redistribute?queue=Q&even_if_bound=true", ``, nil, 200, `"queue":"Q"`},
+		{nobody, "GET", "/api/v1/redistribute?queue=Q&even_if_bound=perhaps", ``, nil, 400, `is true or false`},
+		{nobody, "GET", "/api/v1/redistribute/run?id=7&wait=1s", ``, nil, 200, `"id":"7"`},
+		{nobody, "GET", "/api/v1/redistribute/run?id=7&wait=1h", ``, nil, 400, `a duration up to 5s`},
+		{nobody, "GET", "/api/v1/redistribute/run?id=7&wait=-1s", ``, nil, 400, `a duration`},
+		{nobody, "GET", "/api/v1/redistribute/run?id=8", ``, fmt.Errorf("%w: no such run", ErrNotFound), 404, `no such run`},
 		{nobody, "GET", "/api/v1/lowered", ``, nil, 200, `{"lowered":[]}`},
 		{nobody, "GET", "/api/v1/explain/situation?name=S&queue=Q", ``, nil, 200, `"situation":"S"`},
 	} {
@@ -92,6 +105,26 @@ func TestHandler_Operator(t *testing.T) {
 			t.Errorf("%s was done for nobody", c.path)
 		}
 	}
+}
+
+func (d *fakeDaemon) Foresee(_ context.Context, queue string, evenIfBound bool) (Forecast, error) {
+	d.asked = append(d.asked, fmt.Sprintf("foresee %s %v", queue, evenIfBound))
+	return Forecast{Queue: queue}, d.refuse
+}
+
+func (d *fakeDaemon) Redistribute(_ context.Context, by string, r RedistributeRequest) (Redistribution, error) {
+	d.asked = append(d.asked, fmt.Sprintf("redistribute %+v by %s", r, by))
+	return Redistribution{Queue: r.Queue, By: by}, d.refuse
+}
+
+func (d *fakeDaemon) Redistribution(_ context.Context, id string, wait time.Duration) (Redistribution, error) {
+	d.asked = append(d.asked, fmt.Sprintf("run %s %v", id, wait))
+	return Redistribution{ID: id}, d.refuse
+}
+
+func (d *fakeDaemon) CancelRedistribute(by string, r CancelRequest) (Cancelled, error) {
+	d.asked = append(d.asked, fmt.Sprintf("cancel %s by %s", r.Queue, by))
+	return Cancelled{Queue: r.Queue}, d.refuse
 }
 
 func (d *fakeDaemon) Status() Status { return d.status }

@@ -185,15 +185,34 @@ func (a *api) answer(w http.ResponseWriter, value any, err error) {
 		a.json(w, http.StatusOK, value)
 		return
 	}
-	for kind, code := range map[error]int{
-		ErrBadRequest: http.StatusBadRequest, ErrNotFound: http.StatusNotFound, ErrRefused: http.StatusForbidden,
-	} {
-		if errors.Is(err, kind) { // the code says the kind
-			a.fail(w, code, errors.New(strings.TrimPrefix(err.Error(), kind.Error()+": ")))
-			return
+	code := http.StatusInternalServerError
+	if kind := kindOf(err); kind != nil {
+		code = kinds[kind]
+	}
+	a.fail(w, code, errors.New(Text(err)))
+}
+
+// kinds are the codes of the errors of an Operator and a Redistributor.
+var kinds = map[error]int{
+	ErrBadRequest: http.StatusBadRequest, ErrNotFound: http.StatusNotFound, ErrRefused: http.StatusForbidden,
+	ErrBusy: http.StatusConflict, ErrUnavailable: http.StatusServiceUnavailable,
+}
+
+func kindOf(err error) error {
+	for kind := range kinds {
+		if errors.Is(err, kind) {
+			return kind
 		}
 	}
-	a.fail(w, http.StatusInternalServerError, err)
+	return nil
+}
+
+// Text is an error without the word for its kind, which a code says.
+func Text(err error) string {
+	if kind := kindOf(err); kind != nil {
+		return strings.TrimPrefix(err.Error(), kind.Error()+": ")
+	}
+	return err.Error()
 }
 
 // Name is the item as holds, tests and commands name it.

@@ -91,6 +91,7 @@ type Job struct {
 	Rate      float64 `json:"rate"`
 	State     string  `json:"state"`
 	Skipped   Skipped `json:"skipped"`
+	By        string  `json:"by"` // rule, or the person who wants it
 }
 
 // Skipped counts messages that stay where they are.
