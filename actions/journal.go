@@ -60,6 +60,7 @@ type Journal struct {
 	err    error // of the last write; nil when the journal can be written
 	probed time.Time
 	lines  uint64
+	lost   uint64
 }
 
 // OpenJournal opens or creates a journal. A line that a crash cut short is taken off.
@@ -181,6 +182,7 @@ func (j *Journal) settle(err error) {
 }
 
 func (j *Journal) fail(err error) error {
+	j.lost++
 	j.settle(err)
 	j.probed = time.Now()
 	return fmt.Errorf("journal %s: %w", j.path, err)
@@ -230,6 +232,13 @@ func (j *Journal) Lines() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.lines
+}
+
+// Lost is the number of lines that could not be written since then.
+func (j *Journal) Lost() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lost
 }
 
 // rotate renames the files on by one and starts a new one. The old file stays

@@ -415,6 +415,10 @@ func TestApp_JournalFails_RefusesOrWarns(t *testing.T) {
 			t.Cleanup(func() { _ = d.stop() })
 			if c.mode == "warn" {
 				w.eventually("PUT(DISABLED)", func() bool { return w.put(d.hosted) == c.put })
+				_, page := get(t, "http://"+d.Addr()+"/metrics")
+				if !strings.Contains(page, "\nsituationd_journal_writable 0\n") || strings.Contains(page, "\nsituationd_journal_lost_lines_total 0\n") {
+					t.Error("the metrics do not say that the journal cannot be written, and lost lines")
+				}
 				return
 			}
 			w.eventually("the journal holds it", func() bool {
