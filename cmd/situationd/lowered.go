@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -84,8 +85,12 @@ func (f *daemonFlags) findOrOpen(env *cliEnv) (*daemonClient, *app.Offline, erro
 		}
 		name = states[0]
 	}
-	if _, err := app.DaemonDir(data, name); err != nil {
+	dir, err := app.DaemonDir(data, name)
+	if err != nil {
 		return nil, nil, usagef("%w", err)
+	}
+	if err := app.ActAsOwner(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, failedf("%w", err)
 	}
 	offline, err := app.OpenOffline(data, name, hclog.NewNullLogger())
 	switch {
