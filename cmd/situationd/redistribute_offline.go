@@ -46,9 +46,15 @@ func (f *redistributeFlags) daemonOrState(ctx context.Context, env *cliEnv) (*da
 		return nil, nil, unreachablef("look for daemons: %w", err)
 	}
 	name := f.which.qmgr
+	if name == "" && len(running) == 1 {
+		name = running[0]
+	}
 	if slices.Contains(running, name) || name == "" && len(running) > 0 {
 		client, err := f.which.find(env)
-		return client, nil, err
+		if err == nil {
+			err = app.Answers(ctx, data, name)
+		}
+		return client, nil, offlineExit(err)
 	}
 	if f.cancel {
 		return nil, nil, unreachablef("no daemon runs under %s; what another command moves ends when it is interrupted", data)

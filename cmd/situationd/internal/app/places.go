@@ -177,6 +177,26 @@ func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", short)
 }
 
+// Answers says whether what holds a daemon's folder is a daemon: a command that
+// does its work while none runs holds it, too, and has no socket.
+func Answers(ctx context.Context, data, qmgr string) error {
+	dir, err := DaemonDir(data, qmgr)
+	if err != nil {
+		return err
+	}
+	conn, err := DialSocket(ctx, SocketPath(dir))
+	switch {
+	case err == nil:
+		return conn.Close()
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ECONNREFUSED):
+		pid, _ := os.ReadFile(filepath.Join(dir, "lock")) // a help, nothing more
+		return fmt.Errorf("queue manager %s: %w (process %s), which does not answer as one: a command of this kind, or a daemon that starts or ends; try again",
+			qmgr, ErrInUse, strings.TrimSpace(string(pid)))
+	default:
+		return nil // whoever asks it hears why
+	}
+}
+
 // FindDaemons names the queue managers whose daemons run, by their locks.
 func FindDaemons(data string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(data, "daemon"))
