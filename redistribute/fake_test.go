@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -14,7 +15,8 @@ type message struct {
 	addressed bool
 	bound     bool
 	poison    bool
-	taken     bool // got by a unit in flight
+	taken     bool // an application has it in a unit of work
+	expired   bool
 }
 
 func keyOf(id int) Key {
@@ -39,6 +41,8 @@ type fakeQueue struct {
 	shown    bool
 	inFlight int
 	group    int // that many at the head are one group
+	scan     int // how many messages a unit looks at; 0: all
+	gone     int // messages that expired
 
 	units, flying, mostFlying int
 	moves                     map[int]int // by message
@@ -76,7 +80,7 @@ func (q *fakeQueue) Look(context.Context) (State, error) {
 	q.looks++
 	s := State{
 		Readers: q.readers, Ready: q.ready, ReadyKnown: !q.unknown, UseQ: q.useQ,
-		DefBind: q.defBind, BindShown: q.shown, Horizon: q.seq, Arrived: q.seq,
+		DefBind: q.defBind, BindShown: q.shown, Horizon: q.seq, Arrived: q.seq, Expired: uint64(q.gone),
 	}
 	for _, m := range q.here {
 		if m.taken {
@@ -129,8 +133,21 @@ func (q *fakeQueue) unit(u Unit) Result {
 	for _, k := range u.Skip {
 		skip[k] = true
 	}
-	for _, m := range q.here {
-		if m.taken || m.seq <= u.After.Seq || m.seq > res.Horizon {
+	looked := 0
+	for _, m := range slices.Clone(q.here) {
+		if m.seq <= u.After.Seq || m.seq > res.Horizon {
+			continue
+		}
+		if looked++; q.scan > 0 && looked > q.scan {
+			res.More = true
+			break
+		}
+		if m.taken || m.expired {
+			res.Next = Cursor{Seq: m.seq, Valid: true}
+			if m.expired && !u.DryRun {
+				q.here = slices.DeleteFunc(q.here, func(x *message) bool { return x == m })
+				q.gone++
+			}
 			continue
 		}
 		if len(res.Moved) >= u.Max && !(m.id < q.group && len(res.Moved) < u.Group) {

@@ -116,3 +116,58 @@ func TestReaderStopsAtUnit(t *testing.T) {
 		}
 	})
 }
+
+// TestRunIsThorough: a run that nothing stops leaves no message behind that may
+// move, wherever it stands: behind thousands that expired, that others have in
+// units of work, or that must stay. Its report says what was met, each once.
+func TestRunIsThorough(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		q := newFakeQueue(0)
+		q.inFlight = rapid.IntRange(1, 4).Draw(t, "in flight")
+		q.scan = rapid.SampledFrom([]int{0, 3, 8, 50}).Draw(t, "scan")
+		var want Skipped
+		taken, expired, may := 0, 0, 0
+		id := 0
+		for range rapid.IntRange(1, 12).Draw(t, "stretches") {
+			kind := rapid.IntRange(0, 5).Draw(t, "kind")
+			for range rapid.IntRange(1, 30).Draw(t, "long") {
+				m := q.put(id)
+				id++
+				switch kind {
+				case 0:
+					m.addressed = true
+					want.Addressed++
+				case 1:
+					m.bound = true
+					want.Bound++
+				case 2:
+					m.poison = true
+					want.Poison++
+				case 3:
+					m.taken = true
+					taken++
+				case 4:
+					m.expired = true
+					expired++
+				default:
+					may++
+				}
+			}
+		}
+		depth := len(q.here) - taken
+		rep := (&Job{Name: "Q", Queue: q, Ledger: NewLedger(0, nil), Rules: Rules{UnitSize: rapid.IntRange(1, 20).Draw(t, "unit")}}).Run(context.Background())
+		if depth == 0 {
+			return
+		}
+		if rep.Moved != may || rep.Skipped != want || rep.Expired != expired {
+			t.Fatalf("moved %d of %d, expired %d of %d, skipped %+v, want %+v", rep.Moved, may, rep.Expired, expired, rep.Skipped, want)
+		}
+		if rep.Start != depth || rep.Taken != 0 || rep.Start+rep.Arrived != rep.Moved+rep.Expired+rep.Taken+rep.Remaining {
+			t.Fatalf("it does not add up: %+v", rep)
+		}
+		if empty := want.Total() == 0 && taken == 0; empty != (rep.Outcome == Empty) {
+			t.Fatalf("outcome %s with %d that stay and %d uncommitted", rep.Outcome, want.Total(), taken)
+		}
+	})
+}
