@@ -114,6 +114,12 @@ func (n *netNode) apply(ops []store.Op) {
 
 // start gives the queue manager a life from what is on disk.
 func (n *netNode) start() {
+	n.restore()
+	n.turn(func() { n.m.Start(n.net.now, &n.fx) })
+}
+
+// restore reads what is on disk, and does nothing with it yet.
+func (n *netNode) restore() {
 	n.life++
 	n.up, n.bodies, n.replies, n.unsynced = true, map[store.BodyID][]byte{}, map[uint64]Reply{}, nil
 	n.m = New(Config{Name: n.name, Order: n.net.order, StartTime: n.net.now, IDSeed: uint64(n.life) << 32, NewBody: func() store.BodyID {
@@ -142,7 +148,6 @@ func (n *netNode) start() {
 		}
 		n.lastBody = max(n.lastBody, body)
 	}
-	n.turn(func() { n.m.Start(n.net.now, &n.fx) })
 }
 
 // turn runs a call of the machine and does what a shell does with its effects.
