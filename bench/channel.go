@@ -29,17 +29,48 @@ type moving struct {
 	move  func() error
 	depth func() (int, error)
 	left  func() (int, error)
+	// more puts messages that go the same way, after move; nil where fill does.
+	more func(n int) error
+	// over ends a move when all have arrived; nil where there is nothing to end.
+	over func() error
 	// receiver is what has to sync for what arrives; window how many messages may wait for one sync.
 	receiver *server
 	window   int
 	end      func()
 }
 
-// channelMain is G4a: a channel between two queue managers beside the shovel of
-// RabbitMQ, which moves between queues of one node.
-func channelMain(args []string) error {
+// way is a contender of a comparison of ways.
+type way struct {
+	name  string
+	start func(context.Context, string) (*moving, error)
+}
+
+// race is a comparison of our way with the shovel of RabbitMQ, which moves
+// between queues of one node.
+type race struct {
+	name, title string
+	ours        func(*suite) func(context.Context, string) (*moving, error)
+	goals       map[string]goal
+}
+
+// channelRace is G4a, redistributeRace G4b.
+var (
+	channelRace = race{
+		name: "channel", title: "G4a: %d messages of 1 KiB over a channel between two processes, beside the shovel plugin",
+		ours:  func(s *suite) func(context.Context, string) (*moving, error) { return s.channelPair },
+		goals: map[string]goal{"rabbitmq-quorum": {2, 3}},
+	}
+	redistributeRace = race{
+		name: "redistribute", title: "G4b: %d messages of 1 KiB redistributed to another process, beside the shovel plugin",
+		ours:  func(s *suite) func(context.Context, string) (*moving, error) { return s.stranded },
+		goals: map[string]goal{"rabbitmq-quorum": {1, 2}, "rabbitmq-classic": {2, 4}},
+	}
+)
+
+// raceMain measures one of them.
+func raceMain(r race, args []string) error {
 	s := &suite{out: os.Stdout, talk: os.Stderr}
-	flags := flag.NewFlagSet("bench channel", flag.ContinueOnError)
+	flags := flag.NewFlagSet("bench "+r.name, flag.ContinueOnError)
 	flags.StringVar(&s.situationd, "situationd", "situationd", "the binary to measure")
 	flags.StringVar(&s.dir, "dir", os.TempDir(), "folder on the disk to measure")
 	flags.IntVar(&s.rounds, "rounds", 5, "interleaved rounds")
@@ -48,7 +79,7 @@ func channelMain(args []string) error {
 		return err
 	}
 	if s.rounds < 1 || s.messages < 1000 {
-		return errors.New("channel: -rounds must be positive, -messages at least 1000")
+		return errors.New(r.name + ": -rounds must be positive, -messages at least 1000")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -56,14 +87,11 @@ func channelMain(args []string) error {
 	if s.dir, err = os.MkdirTemp(s.dir, "bench"); err != nil {
 		return err
 	}
-	return errors.Join(s.channels(ctx), os.RemoveAll(s.dir))
+	return errors.Join(s.race(ctx, r), os.RemoveAll(s.dir))
 }
 
-func (s *suite) channels(ctx context.Context) error {
-	ways := []struct {
-		name  string
-		start func(context.Context, string) (*moving, error)
-	}{{"situationd", s.channelPair}, {"rabbitmq-quorum", s.shovel("quorum")}, {"rabbitmq-classic", s.shovel("classic")}}
+func (s *suite) race(ctx context.Context, r race) error {
+	ways := []way{{"situationd", r.ours(s)}, {"rabbitmq-quorum", s.shovel("quorum")}, {"rabbitmq-classic", s.shovel("classic")}}
 	columns := make([]column, len(ways))
 	for i, w := range ways {
 		columns[i].name = w.name
@@ -79,22 +107,21 @@ func (s *suite) channels(ctx context.Context) error {
 			if columns[i].err != nil {
 				continue
 			}
-			r, err := s.moveRound(ctx, ways[i].start)
+			done, err := s.moveRound(ctx, ways[i].start)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
 				columns[i].err = err
-				fmt.Fprintf(s.talk, "channel %s: %v\n", ways[i].name, err)
+				fmt.Fprintf(s.talk, "%s %s: %v\n", r.name, ways[i].name, err)
 				continue
 			}
-			columns[i].rounds = append(columns[i].rounds, r)
-			fmt.Fprintf(s.talk, "channel round %d %s: %.0f a second, %d syncs of the receiver for %d, at least %d needed%s\n",
-				n+1, ways[i].name, r.perSecond, r.syncs, r.answers, r.needed, note(r))
+			columns[i].rounds = append(columns[i].rounds, done)
+			fmt.Fprintf(s.talk, "%s round %d %s: %.0f a second, %d syncs of the receiver for %d, at least %d needed%s\n",
+				r.name, n+1, ways[i].name, done.perSecond, done.syncs, done.answers, done.needed, note(done))
 		}
 	}
-	printColumns(s.out, fmt.Sprintf("G4a: %d messages of 1 KiB over a channel between two processes, beside the shovel plugin", s.messages),
-		columns, map[string]goal{"rabbitmq-quorum": {2, 3}})
+	printColumns(s.out, fmt.Sprintf(r.title, s.messages), columns, r.goals)
 	return columns[0].err
 }
 
@@ -123,11 +150,20 @@ func (s *suite) moveRound(ctx context.Context, start func(context.Context, strin
 	if r.perSecond, err = m.arrive(ctx, 0, s.messages); err != nil {
 		return r, err
 	}
+	if m.over != nil {
+		if err := m.over(); err != nil {
+			return r, err
+		}
+	}
 	// The way is open now: what is put goes at once.
+	more := m.fill
+	if m.more != nil {
+		more = m.more
+	}
 	r.counted, r.answers = true, s.messages/10
 	r.needed = syncsNeeded(r.answers, m.window)
 	r.syncs, err = countSyncs(ctx, m.receiver, dir, func() error {
-		if err := m.fill(r.answers); err != nil {
+		if err := more(r.answers); err != nil {
 			return err
 		}
 		_, err := m.arrive(ctx, s.messages, s.messages+r.answers)

@@ -33,9 +33,11 @@ func main() {
 		exit(suiteMain(os.Args[2:]))
 		return
 	}
-	if len(os.Args) > 1 && os.Args[1] == "channel" {
-		exit(channelMain(os.Args[2:]))
-		return
+	for _, r := range []race{channelRace, redistributeRace} {
+		if len(os.Args) > 1 && os.Args[1] == r.name {
+			exit(raceMain(r, os.Args[2:]))
+			return
+		}
 	}
 	var o options
 	flag.StringVar(&o.url, "url", "", "address of the peer")
@@ -81,7 +83,7 @@ func run(ctx context.Context, mode string, o options) error {
 	b, ok := brokers[mode]
 	switch {
 	case !ok:
-		return fmt.Errorf("mode %q: want suite, channel, situationd, rabbitmq, nats, redis, reaction, fill, depth, sample or heap", mode)
+		return fmt.Errorf("mode %q: want suite, channel, redistribute, situationd, rabbitmq, nats, redis, reaction, fill, depth, sample or heap", mode)
 	case o.takers > 0:
 		return measureFlow(ctx, mode, o, b)
 	default:

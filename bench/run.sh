@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Everything that is measured, in one run: durable puts and gets beside peers,
-# the sample, the restart, memory, the reaction, and what an idle daemon costs.
+# the sample, the restart, memory, channel and redistribution, the reaction, and what
+# an idle daemon costs.
 #
-#   bench/run.sh                           all of it, about 20 minutes
+#   bench/run.sh                           all of it, about 30 minutes
 #   bench/run.sh suite -only G1,G2a,G2b,G3 [-rounds 5] [-for 2s] [-peers nats,redis]
 #   bench/run.sh suite -only sample,restart,memory
 #
@@ -19,6 +20,8 @@ suite() { "$bin/bench" suite -situationd "$bin/situationd" -nats "${NATS:-nats-s
 if [ "${1:-}" = suite ]; then shift; suite "$@"; exit; fi
 failed=0
 suite || failed=$?
+./channel.sh || failed=$?
+./redistribute.sh || failed=$?
 printf '\n### G5: reaction, on_change and sampled every 200 ms\n\n'
 ./reaction.sh "${REACTIONS:-80}" || failed=$?
 ON_CHANGE=false EVERY=200ms PACE=3s ./reaction.sh 20 || failed=$?
