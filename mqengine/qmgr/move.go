@@ -65,7 +65,8 @@ func (m *Machine) moveCall(now time.Time, fx *Effects, c *conn, tag uint64, req 
 	}
 	if !from.attr.get {
 		v.stop(mqi.MQRC_GET_INHIBITED)
-	} else {
+	}
+	if from.attr.get || req.DryRun {
 		m.runMove(now, fx, v)
 	}
 	m.finishMove(v, c)
