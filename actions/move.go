@@ -164,8 +164,8 @@ func (e *Engine) news(s *step, m Moved) bool {
 func (e *Engine) remember(s *step, m Moved, started bool) {
 	mem := &s.en.move
 	wait := s.action().Retry
-	if wait <= 0 || m.Outcome == MoveEmpty || m.Outcome == MoveReader {
-		wait = s.en.in.Interval // nothing is left to be tried again; what comes later is new
+	if wait <= 0 || m.Outcome == MoveEmpty || m.Outcome == MoveReader || m.Outcome == MoveCancelled {
+		wait = s.en.in.Interval // nothing failed that is to be tried again; what comes later is new
 	}
 	if started && m.Moved == 0 && m.Outcome == MoveLeft {
 		mem.idle++

@@ -148,7 +148,7 @@ func TestMoving_ForbiddenMeanwhile_EndsAtItsUnit(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, w *world) {
 				w.depth, w.mover.perSecond = 1000, 10
-				w.tick(w.intent("D", open, put(disabled), last(put(disabled)), moving, event))
+				w.tick(w.intent("D", open, put(disabled), last(put(disabled)), slowly, event))
 				w.pass(5)
 				tc.forbid(w)
 				w.pass(2)

@@ -23,14 +23,21 @@ type Report struct {
 	// messages are among those taken.
 	Doubt bool
 	Err   error // what went wrong; with another outcome than Failed the ledger could not be stored
+
+	paced bool // there was a rate to keep to
 }
 
-// Rate is messages a second.
+// Rate is messages a second. Of a run that has a rate to keep to the first second
+// counts whole: what goes at once at its beginning says nothing.
 func (r *Report) Rate() float64 {
-	if r.Took <= 0 {
+	took := r.Took
+	if r.paced {
+		took = max(took, time.Second)
+	}
+	if took <= 0 {
 		return 0
 	}
-	return float64(r.Moved) / r.Took.Seconds()
+	return float64(r.Moved) / took.Seconds()
 }
 
 // count enters a look.

@@ -37,7 +37,7 @@ type Job struct {
 // Run moves what may move, bounded by the depth at the start. A cancelled ctx
 // ends it at the end of the units in flight, which are waited for.
 func (j *Job) Run(ctx context.Context) Report {
-	r := runner{Job: j, start: time.Now(), rep: Report{To: map[string]int{}}}
+	r := runner{Job: j, start: time.Now(), rep: Report{To: map[string]int{}, paced: j.Rules.Rate > 0}}
 	if err := ctx.Err(); err != nil {
 		return r.close(End{Outcome: Cancelled}, nil)
 	}
