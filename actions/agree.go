@@ -85,7 +85,7 @@ func (e *Engine) agree(s *step, rows []*situations.Row) bool {
 	if verdict == peersTooFew {
 		code = HoldLastInstance
 	}
-	s.en.holds = []Hold{{Code: code, Text: why}}
+	s.en.hold([]Hold{{Code: code, Text: why}}, time.Now())
 	s.en.pause = e.view.taken
 	e.refund(s)
 	report := s.en.reported != string(code)

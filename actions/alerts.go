@@ -2,7 +2,6 @@ package actions
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -76,29 +75,6 @@ func SituationAlerts(open []situations.OpenAlert, link func(situations.Key) stri
 			a.GeneratorURL = link(o.Key)
 		}
 		out = append(out, a)
-	}
-	return out
-}
-
-// ActionAlerts are the alerts about actions that failed several times in a row.
-func ActionAlerts(failing []Failure) []Alert {
-	const several = 3
-	var out []Alert
-	for _, f := range failing {
-		if f.Tries < several {
-			continue
-		}
-		out = append(out, Alert{
-			Labels: map[string]string{
-				nameLabel: "ActionFailed", severityName: "critical",
-				"qmgr": f.Key.QMgr, "queue": f.Key.Queue, "situation": f.Key.Situation,
-			},
-			Annotations: map[string]string{
-				"summary":     fmt.Sprintf("%s of %s on %s failed %s times in a row", f.Action, f.Key.Queue, f.Key.QMgr, strconv.Itoa(f.Tries)),
-				"description": f.Reason,
-			},
-			StartsAt: f.Since,
-		})
 	}
 	return out
 }

@@ -21,7 +21,9 @@
 // Of MQ the package knows attribute names and values (PUT, CLWLRANK, CLWLPRTY,
 // CLWLUSEQ) and which instances the cluster workload algorithm could choose; it
 // leaves the algorithm itself, and every way to reach a queue manager, to
-// others. What it leaves to later releases: suspend and channel levers.
+// others. The levers of channels (CLWLWGHT, CLWLRANK, CLWLPRTY, started or
+// stopped) and of the queue manager (suspended from a cluster) are decided in
+// decide_groups.go, and what they take away in scope.go.
 //
 // Goroutines: Engine.Run and Notifier.Run own all they start and wait for them.
 package actions

@@ -92,6 +92,7 @@ type entry struct {
 	doing      situations.Verb // what interrupt ends
 	halted     string          // why it was interrupted although the intent stands
 	holds      []Hold
+	blocked    blockage
 	reported   string // codes of the last "blocked" line
 	failure    string // of the last attempt, blank after a good one
 	retryAt    time.Time

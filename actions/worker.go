@@ -123,7 +123,9 @@ func (e *Engine) nextAction(tg *target, en *entry, index int, now time.Time) *st
 	}
 	d := decide(&en.in, index, f)
 	s := &step{index: index, again: again, d: d, row: f.Row}
-	en.holds = d.Holds
+	if en.holds = nil; d.Do != doAct { // whether it may act is not said yet: peers are still asked
+		en.hold(d.Holds, now)
+	}
 	switch d.Do {
 	case doHold:
 		e.unpublish(tg.Target)
@@ -265,7 +267,8 @@ func (e *Engine) event(s *step) {
 func (e *Engine) advance(en *entry) {
 	en.p.Next++
 	en.p.Attempt, en.p.Tries, en.p.Flight = 0, 0, nil
-	en.holds, en.reported, en.failure = nil, "", ""
+	en.hold(nil, time.Time{})
+	en.reported, en.failure = "", ""
 	en.retryAt = time.Time{}
 }
 
@@ -295,7 +298,7 @@ func (e *Engine) begin(s *step, flight *Flight, ours func()) error {
 	e.mu.Lock()
 	s.en.p.unbegin(s.index)
 	s.en.p.Flight = nil
-	s.en.holds = []Hold{{Code: HoldJournal, Text: err.Error()}}
+	s.en.hold([]Hold{{Code: HoldJournal, Text: err.Error()}}, time.Now())
 	s.en.retryAt = time.Now().Add(backoffFirst)
 	e.refund(s)
 	e.mu.Unlock()
@@ -326,6 +329,7 @@ func (e *Engine) retry(s *step, err error) {
 	s.en.p.Flight = nil
 	s.en.p.Tries++
 	s.en.failure = err.Error()
+	s.en.hold(nil, now)
 	s.en.retryAt = now.Add(backoff(s.action(), s.en.p.Tries))
 	if unavailable(err) {
 		s.en.freshAfter = now

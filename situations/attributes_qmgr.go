@@ -34,7 +34,7 @@ var qmgrTable = newTable(GroupQMgr, []Attribute{
 	qmgrNumber("INDOUBT", "channels", fromChStatus, "channels with a batch in doubt", func(a *QMgrAttributes) int { return a.INDOUBT }),
 
 	qmgrText("DEADQ", fromQMgr, "its dead-letter queue, empty for none", func(a *QMgrAttributes) string { return a.DEADQ }),
-	qmgrNumber("DEADQDEPTH", "messages", fromStatus, "messages on the dead-letter queue; no value without one", func(a *QMgrAttributes) int { return a.DEADQDEPTH }),
+	qmgrNumber("DEADQDEPTH", "messages", fromStatus, "messages on the dead-letter queue, 0 without one", func(a *QMgrAttributes) int { return a.DEADQDEPTH }),
 	qmgrText("DEFXMITQ", fromQMgr, "its default transmission queue, empty for none", func(a *QMgrAttributes) string { return a.DEFXMITQ }),
 	qmgrText("CLWLUSEQ", fromQMgr, "whether a put at it may go to another instance", func(a *QMgrAttributes) string { return a.CLWLUSEQ }, "LOCAL", "ANY"),
 	qmgrNumber("CLWLMRUC", "channels", fromQMgr, "most recently used outbound cluster channels that are chosen from", func(a *QMgrAttributes) int { return a.CLWLMRUC }),

@@ -3,7 +3,8 @@
 // IBM Tivoli Monitoring's situation editor, the names in formulas are MQSC's.
 //
 // Of Tivoli it models the formula over one row, the sampling interval,
-// persistence, distribution, the display item (always queue manager and queue),
+// persistence, distribution, the display item (queue manager and queue, or channel, or
+// the queue manager alone: group.go),
 // Until and the action tab. It adds what Tivoli lacks: unknown as a verdict of its own,
 // persistence on the way back, latches that survive restarts and reloads, giving
 // back what was changed, hysteresis. Functions over several samples or rows,

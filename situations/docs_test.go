@@ -84,7 +84,7 @@ func TestDocs_ExamplesHold(t *testing.T) {
 
 func TestExamples_Load(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"article.yaml", "rules.yaml"} {
+	for _, name := range []string{"article.yaml", "rules.yaml", "channels.yaml"} {
 		b, err := os.ReadFile("../examples/" + name)
 		if err != nil {
 			t.Fatal(err)

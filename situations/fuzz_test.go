@@ -12,7 +12,7 @@ import (
 var goWords = []string{"yaml.Node", "interface {}", "map[string]", "situations.", "*ast.", "reflect.", "strconv.", "runtime error", "invalid memory", "goroutine"}
 
 func seedRules(f *testing.F) {
-	for _, name := range []string{"testdata/base.yaml", "testdata/availability_rank.yaml", "../examples/article.yaml", "../examples/rules.yaml"} {
+	for _, name := range []string{"testdata/base.yaml", "testdata/availability_rank.yaml", "../examples/article.yaml", "../examples/rules.yaml", "../examples/channels.yaml"} {
 		if b, err := os.ReadFile(name); err == nil {
 			f.Add(b)
 		}

@@ -87,6 +87,8 @@ type item struct {
 	muted bool
 	// suppressed is the edge that a maintenance window keeps back, told once.
 	suppressed Edge
+	// flapping is since when it changes too often; after a restart, since then.
+	flapping time.Time
 }
 
 func newBook(qmgr string, rules *RuleSet, anchor time.Time) *book {
@@ -361,6 +363,7 @@ type batch struct {
 	// suppressed are the edges that a maintenance window keeps back since this tick.
 	suppressed []Intent
 	claims     map[Key]bool // claims already given back in this batch
+	at         time.Time    // of the sample
 }
 
 // apply is a state that holds once it is recorded.

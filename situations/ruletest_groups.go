@@ -43,9 +43,6 @@ func (w *world) otherRow(q *testQueue) Row {
 	if a.SUSPEND == Yes {
 		row.Suspended = row.Clusters
 	}
-	if a.DEADQ == "" && len(q.series["DEADQDEPTH"]) == 0 {
-		row.Missing = append(row.Missing, "DEADQDEPTH")
-	}
 	row.Env = a
 	return row
 }

@@ -202,7 +202,8 @@ func (l *testLoader) item(t *ruleTest, k, v *yaml.Node) []*yaml.Node {
 func (l *testLoader) watched(queue string) bool {
 	group, name := GroupOf(queue)
 	return slices.ContainsFunc(l.rules.Situations, func(s *Situation) bool {
-		return s.Watch.group() == group && s.Watch.names().Match(name)
+		counts := group == GroupQueue && s.TakesAway(&Row{Queue: queue, Clusters: []string{""}}) // where it asks for others
+		return counts || s.Watch.group() == group && s.Watch.names().Match(name)
 	})
 }
 

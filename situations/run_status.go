@@ -219,6 +219,27 @@ func (r *Runner) Blind() []BlindItem {
 	return out
 }
 
+// FlappingItems lists what changes too often now.
+func (r *Runner) FlappingItems() []FlappingItem {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.book
+	var out []FlappingItem
+	for _, sl := range b.slots {
+		for _, it := range sl.items {
+			if it == nil || it.state == nil || !it.state.Flapping {
+				continue
+			}
+			since := it.flapping
+			if since.IsZero() {
+				since = b.anchor
+			}
+			out = append(out, FlappingItem{Key: b.key(it.sit, it.queue), Since: since})
+		}
+	}
+	return out
+}
+
 // Next is when the next sample is due, zero if none ever is.
 func (r *Runner) Next() time.Time {
 	r.mu.Lock()

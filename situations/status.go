@@ -47,6 +47,12 @@ type OpenAlert struct {
 	Flapping    bool
 }
 
+// FlappingItem is an item whose condition changes too often.
+type FlappingItem struct {
+	Key   Key
+	Since time.Time
+}
+
 // BlindItem is something that could not be judged for three samples or more.
 // When the queue manager as a whole does not answer there is one, without
 // situation and queue.

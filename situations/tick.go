@@ -14,6 +14,7 @@ func (b *book) tick(obs *Observation, now time.Time) batch {
 	if at.IsZero() {
 		at = now
 	}
+	out.at = at
 	rows, others := ordered(obs.Rows), ordered(obs.Others)
 	b.track(obs, rows, others, at)
 	t := tickRun{book: b, out: &out, at: at, now: now, active: b.active[:0]}
@@ -461,6 +462,11 @@ func (b *book) forbid(actions []Action, row *Row) []Action {
 func (b *book) apply(out *batch) {
 	removed := false
 	for _, a := range out.applies {
+		if now := a.state != nil && a.state.Flapping; !now {
+			a.item.flapping = time.Time{}
+		} else if a.item.state == nil || !a.item.state.Flapping {
+			a.item.flapping = out.at
+		}
 		a.item.state = a.state
 		if a.removed {
 			a.item.gone, removed = goneAfter, true

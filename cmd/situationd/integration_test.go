@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -63,14 +62,6 @@ type told struct {
 	Status              any // a word to a webhook, an object in the API
 	Labels, Annotations map[string]string
 	StartsAt, EndsAt    time.Time
-}
-
-func sortedPairs(m map[string]string) string {
-	var pairs []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		pairs = append(pairs, k+"="+m[k])
-	}
-	return strings.Join(pairs, " ")
 }
 
 // alerts writes what an Alertmanager has of the situations' alerts: alerts FILE

@@ -88,6 +88,7 @@ func scriptParams(dir string) testscript.Params {
 			"waitpage": waitPage,
 
 			"pace":        pace,
+			"pager":       pager,
 			"ports":       ports,
 			"justsampled": justSampled,
 			"expand":      expand,

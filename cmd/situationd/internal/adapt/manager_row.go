@@ -38,9 +38,9 @@ func (d *displayed) managerRow(qmgr string, repository bool, depth func(string) 
 	} else {
 		row.Missing = append(row.Missing, "UPTIME")
 	}
-	if n, ok := depth(env.DEADQ); ok && env.DEADQ != "" {
+	if n, ok := depth(env.DEADQ); ok {
 		env.DEADQDEPTH = n
-	} else {
+	} else if env.DEADQ != "" {
 		row.Missing = append(row.Missing, "DEADQDEPTH")
 	}
 	row.Env = env

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/situationd/situationd/actions"
+	"github.com/situationd/situationd/cmd/situationd/internal/httpapi"
 	"github.com/situationd/situationd/situations"
 )
 
@@ -27,17 +28,15 @@ func (a *App) wireAlerts(state State) error {
 	return err
 }
 
-// alerts gathers what is open: situations with an alert, items that cannot be
-// judged, and actions that go on failing.
+// alerts gathers what is open: situations with an alert, and what is wrong with
+// the daemon's own work.
 type alerts struct{ app *App }
 
 // OpenAlerts lists them. Nothing is known before the first sample, so that what
 // was open before a restart is not resolved by the restart.
-func (s alerts) OpenAlerts(time.Time) ([]actions.Alert, bool) {
+func (s alerts) OpenAlerts(now time.Time) ([]actions.Alert, bool) {
 	open := actions.SituationAlerts(s.app.runner.Alerts(), s.app.itemLink)
-	open = append(open, actions.ActionAlerts(s.app.engine.Failing())...)
-	open = append(open, s.app.blindAlerts()...)
-	return open, s.app.source.Latest() != nil
+	return append(open, s.app.ownAlerts(now)...), s.app.source.Latest() != nil
 }
 
 // itemLink is the address where an item can be looked at.
@@ -48,22 +47,36 @@ func (a *App) itemLink(situations.Key) string {
 	return "http://" + a.Addr() + "/api/v1/status"
 }
 
-// blindAlerts are about what could not be judged for three samples or more: an
-// item, or with no queue and no situation the queue manager as a whole.
-func (a *App) blindAlerts() []actions.Alert {
-	var out []actions.Alert
+// ownAlerts are about what the daemon itself cannot do: judge, lower, act.
+func (a *App) ownAlerts(now time.Time) []actions.Alert {
+	out := actions.ActionAlerts(a.engine.Failing())
+	out = append(out, actions.BlockedAlerts(a.engine.Blocked(now))...)
 	for _, b := range a.runner.Blind() {
-		alert := actions.Alert{
-			Labels:   map[string]string{"alertname": "Blind", "severity": "warning", "qmgr": a.qmgr},
-			StartsAt: b.Since, GeneratorURL: a.itemLink(b.Key),
+		summary := b.Key.Situation + " of " + actions.Place(b.Key) + " cannot be judged"
+		if b.Key.Situation == "" {
+			summary = a.qmgr + " cannot be sampled; nothing is decided"
 		}
-		if b.Key.Queue == "" {
-			alert.Annotations = map[string]string{"summary": a.qmgr + " cannot be sampled; nothing is decided"}
-		} else {
-			alert.Labels["queue"], alert.Labels["situation"] = b.Key.Queue, b.Key.Situation
-			alert.Annotations = map[string]string{"summary": b.Key.Situation + " of " + b.Key.Queue + " on " + a.qmgr + " cannot be judged"}
-		}
-		out = append(out, alert)
+		out = append(out, actions.OwnAlert(actions.AlertBlind, b.Key, b.Since, summary, ""))
+	}
+	for _, f := range a.runner.FlappingItems() {
+		out = append(out, actions.OwnAlert(actions.AlertFlapping, f.Key, f.Since,
+			f.Key.Situation+" of "+actions.Place(f.Key)+" changes too often; lowering is held", ""))
+	}
+	for i := range out {
+		out[i].GeneratorURL = a.itemLink(situations.Key{})
 	}
 	return out
+}
+
+// ownFamily counts the daemon's own alerts by name, those that stand at nothing too.
+func (a *App) ownFamily(now time.Time) httpapi.Family {
+	f := httpapi.Family{Name: "situationd_own_alerts", Help: "Alerts of the daemon's own that stand, by name.", Labels: []string{"alertname"}}
+	count := map[string]int{}
+	for _, alert := range a.ownAlerts(now) {
+		count[alert.Labels["alertname"]]++
+	}
+	for _, name := range []string{actions.AlertBlocked, actions.AlertFailed, actions.AlertBlind, actions.AlertConflict, actions.AlertFlapping} {
+		f.Add(float64(count[name]), name)
+	}
+	return f
 }

@@ -24,7 +24,7 @@ func (a *App) families() []httpapi.Family {
 	return append(families, httpapi.OwnFamilies(a.Status(), httpapi.Counts{
 		Version: a.version.Version, Commit: a.version.Commit, GoVersion: a.version.Go,
 		SamplesOK: good, SamplesFailed: failed, LastSample: last, SampleSeconds: took.Seconds(),
-		ReloadOK: ok, ReloadAt: at, More: a.moreFamilies(),
+		ReloadOK: ok, ReloadAt: at, More: append(a.moreFamilies(), a.ownFamily(time.Now())),
 	})...)
 }
 
