@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -78,6 +79,18 @@ func (f *redistributeFlags) openOffline(ctx context.Context, env *cliEnv, data, 
 	}
 	known, err := app.HasState(data, name)
 	if err != nil {
+		return nil, failedf("%w", err)
+	}
+	// What is written must be the daemon's; where there was none, it would have the
+	// queue manager's user.
+	dir, err := app.DaemonDir(data, name)
+	if !known {
+		dir, err = mqengine.Folder(data, name)
+	}
+	if err != nil {
+		return nil, usagef("redistribute: %w", err)
+	}
+	if err := app.ActAsOwner(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, failedf("%w", err)
 	}
 	open := app.OpenOffline

@@ -74,7 +74,10 @@ func (d *desk) unknown(queue string, names []string) error {
 
 // forbidden says why messages of this queue are never moved, blank if they may be.
 func (d *desk) forbidden(row *situations.Row) string {
+	env, _ := row.Env.(situations.Attributes)
 	switch {
+	case env.TRIGGER == "YES":
+		return row.Queue + " is a trigger queue, which waits for its program without a reader; it is left alone"
 	case row.System:
 		return row.Queue + " belongs to the queue manager"
 	case row.Transmission:
