@@ -270,3 +270,32 @@ func TestDisplayQueueWithInstances(t *testing.T) {
 	check(t, "only instances", qm2.show("DISPLAY QUEUE(DCQ1) TYPE(QCLUSTER) CLUSQMGR", "TYPE", "CLUSQMGR"), "QCLUSTER QM2\nQCLUSTER QM3")
 	check(t, "without CLUSINFO", qm2.show("DISPLAY QUEUE(DCQ1)", "TYPE"), "QLOCAL")
 }
+
+// A message says where it arrives as often as it does, and that it was got only
+// when an application gets it.
+func TestMoveIsNoGet(t *testing.T) {
+	t.Parallel()
+	w, qm2, qm3 := stranded(t, 0, "")
+	qm2.ok("DEFINE QLOCAL(ANSWERS)")
+	h := qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED)
+	qm2.mustPut(h, "x", func(p *PutReq) {
+		p.MD.Report, p.MD.ReplyToQ = mqi.MQRO_COA|mqi.MQRO_COD, "ANSWERS"
+	})
+	feedback := func() string {
+		q, list := qm2.m.localQueue("ANSWERS"), []int32{}
+		for msg := q.next(headOfQueue); msg != nil; msg = q.next(msg.position()) {
+			list = append(list, msg.md.Feedback)
+		}
+		return fmt.Sprint(list)
+	}
+	w.pass(time.Second)
+	check(t, "at QM2", feedback(), fmt.Sprint([]int32{mqi.MQFB_COA}))
+	qm2.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
+	w.pass(time.Second)
+	check(t, "moved", len(qm2.move(MoveReq{}).Moved), 1)
+	w.pass(time.Second)
+	check(t, "at QM3", feedback(), fmt.Sprint([]int32{mqi.MQFB_COA, mqi.MQFB_COA}))
+	qm3.call(getReq(qm3.mustOpen("DCQ1", in), 0))
+	w.pass(time.Second)
+	check(t, "got", feedback(), fmt.Sprint([]int32{mqi.MQFB_COA, mqi.MQFB_COA, mqi.MQFB_COD}))
+}
