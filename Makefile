@@ -7,7 +7,7 @@ FUZZTIME ?= 20s
 SEEDS ?= 200
 ROUNDS ?= 50
 
-.PHONY: help build test race integration lint fuzz sim faults kill bench microbench demo
+.PHONY: help build test race integration lint fuzz sim daemons faults kill bench microbench demo
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -37,6 +37,9 @@ fuzz: ## every fuzz target for FUZZTIME
 
 sim: ## SEEDS seeds of the simulated cluster
 	$(GO) test ./mqengine/enginetest -count=1 -v -run "Simulation$$" -sim.seeds=$(SEEDS) -timeout 0
+
+daemons: ## SEEDS seeds of simulated clusters with their daemons
+	$(GO) test ./cmd/situationd/internal/simtest -count=1 -v -run "Daemons$$" -daemons.seeds=$(SEEDS) -timeout 0
 
 faults: ## plant every fault of testdata/faults: the tests must go red
 	.ci/faults

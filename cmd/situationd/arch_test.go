@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	},
 	"examples":                         {},
 	"cmd/situationd/internal/killtest": {"*"},
+	"cmd/situationd/internal/simtest":  {"*"},
 	"cmd/situationd/internal/proctest": {"*"},
 	"cmd/situationd/internal/app":      {"*"},
 	"cmd/situationd/internal/demo":     {"*"},
@@ -67,7 +68,7 @@ var mayImport = map[string][]string{
 }
 
 // testOnly are packages that no shipped code may import.
-var testOnly = []string{"mqengine/enginetest", "mqengine/store/storetest", "mqengine/transport/tlstest", "cmd/situationd/internal/proctest", "cmd/situationd/internal/killtest"}
+var testOnly = []string{"mqengine/enginetest", "mqengine/store/storetest", "mqengine/transport/tlstest", "cmd/situationd/internal/proctest", "cmd/situationd/internal/killtest", "cmd/situationd/internal/simtest"}
 
 // pure packages decide and do nothing else; files with one of the prefixes are their shells.
 var pure = map[string][]string{

@@ -31,7 +31,7 @@ type Weather struct {
 // NewDriven makes an empty cluster at a time. text, if there is one, is told what happens.
 func NewDriven(seed uint64, start time.Time, w Weather, text io.Writer) *Driven {
 	s := newSim(seed, text, sabotage{})
-	s.now, s.calm = start, true
+	s.now, s.begin, s.calm = start, start, true
 	s.cfg = config{shape: shape{modern: true}}
 	s.cfg.diskMax, s.cfg.turnDelay, s.cfg.wireMin, s.cfg.wireMax = w.DiskMax, w.TurnDelay, w.WireMin, w.WireMax
 	s.cfg.skew, s.cfg.crash, s.cfg.crashInRelease, s.cfg.downMax = w.Skew, w.Crash, w.CrashInRelease, w.DownMax
@@ -190,8 +190,8 @@ func (a *Answer) Err(op, object string) error {
 	return nil
 }
 
-// Connect makes a connection; nil while the queue manager is down. lost is told
-// when it dies, after the calls that it leaves open.
+// Connect makes a connection; nil while the queue manager is down, or if it dies in
+// that moment. lost is told when it dies, after the calls that it leaves open.
 func (m *Member) Connect(appl qmgr.Appl, lost func()) *Session {
 	n := m.n
 	if !n.up {
@@ -202,6 +202,9 @@ func (m *Member) Connect(appl qmgr.Appl, lost func()) *Session {
 	c := &Session{n: n, conn: n.lastConn, number: n.s.lastSession, open: map[uint64]func(Answer){}, lost: lost}
 	n.conns[c.conn] = c
 	n.step(qmgr.Connect{Conn: c.conn, Appl: appl})
+	if c.conn == 0 {
+		return nil // it died of it
+	}
 	return c
 }
 

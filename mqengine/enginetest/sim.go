@@ -40,6 +40,7 @@ type sim struct {
 	cfg    config
 	rng    *rand.Rand
 	now    time.Time
+	begin  time.Time
 	events eventQueue
 	seq    uint64
 	nodes  []*node
@@ -153,7 +154,7 @@ func (s *sim) noteText(texts string) { _, _ = io.WriteString(s.trace, texts) }
 // printf writes a line for a person.
 func (s *sim) printf(format string, args ...any) {
 	if s.text != nil {
-		fmt.Fprintf(s.text, "%12.6f %s\n", s.now.Sub(epoch).Seconds(), fmt.Sprintf(format, args...))
+		fmt.Fprintf(s.text, "%12.6f %s\n", s.now.Sub(s.begin).Seconds(), fmt.Sprintf(format, args...))
 	}
 }
 
@@ -169,7 +170,7 @@ func (s *sim) between(low, high time.Duration) time.Duration {
 func (s *sim) chance(p float64) bool { return p > 0 && s.rng.Float64() < p }
 
 func newSim(seed uint64, text io.Writer, broken sabotage) *sim {
-	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x51747561)), now: epoch, trace: fnv.New64a(), text: text, broken: broken}
+	s := &sim{rng: rand.New(rand.NewPCG(seed, 0x51747561)), now: epoch, begin: epoch, trace: fnv.New64a(), text: text, broken: broken}
 	s.stopped, s.commands, s.records = map[stoppedChannel]bool{}, map[string]*mqsc.Command{}, tombstones{}
 	s.cfg = drawConfig(s.rng)
 	if broken != (sabotage{}) {

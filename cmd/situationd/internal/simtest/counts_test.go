@@ -1,0 +1,86 @@
+package simtest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// counts say how much of what can happen did happen. All of them have to.
+type counts struct {
+	Samples, Puts, Reads, Addressed, Bound                       int
+	Lowerings, Raisings, PutBacks, WithdrawnToPeers              int
+	Moved, MoveRuns, LeftAddressed, LeftBound, StoppedForReaders int
+	UnknownMoves                                                 int
+	DaemonKilled, DaemonDiedWriting, DaemonStopped, HostsLost    int
+	QMgrCrashes, QMgrCrashesInRelease                            int
+	RefusedToStart                                               int
+	InDoubt, FoundAfterRestart, Superseded, NoChange, Failed     int
+	ReadersCame, ReadersWent, ReadersDied                        int
+	Reloads, BrokenReloads, PersonsChanges, PersonsKept          int
+	Deleted, Triggers, Holds, Releases, Reverts                  int
+	Cuts, QuietCuts, Suspensions, ChannelStops, ClockJumps       int
+	PeersCut, AlertmanagersDown, AlertsSent, AlertsRefused       int
+	JournalsFull, Programs, Events                               int
+	HeldGrace, HeldJournal, HeldPerson, HeldMaintenance          int
+	HeldBudget, HeldBreaker, HeldConflict, HeldTrigger           int
+	HeldFlapping, HeldDwell, HeldRepository, HeldLastInstance    int
+	HeldPeers                                                    int
+}
+
+func (c *counts) add(o *counts) {
+	to, from := reflect.ValueOf(c).Elem(), reflect.ValueOf(o).Elem()
+	for i := range to.NumField() {
+		to.Field(i).SetInt(to.Field(i).Int() + from.Field(i).Int())
+	}
+}
+
+func (c *counts) zero() (names []string) {
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		if v.Field(i).Int() == 0 {
+			names = append(names, v.Type().Field(i).Name)
+		}
+	}
+	return names
+}
+
+func (c *counts) String() string {
+	var b strings.Builder
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		fmt.Fprintf(&b, "%s %d ", v.Type().Field(i).Name, v.Field(i).Int())
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// held maps the codes of holds to their counts.
+func (c *counts) held(code string) *int {
+	switch code {
+	case "grace":
+		return &c.HeldGrace
+	case "journal":
+		return &c.HeldJournal
+	case "hold":
+		return &c.HeldPerson
+	case "maintenance":
+		return &c.HeldMaintenance
+	case "budget":
+		return &c.HeldBudget
+	case "breaker":
+		return &c.HeldBreaker
+	case "trigger":
+		return &c.HeldTrigger
+	case "flapping":
+		return &c.HeldFlapping
+	case "dwell":
+		return &c.HeldDwell
+	case "repository stale":
+		return &c.HeldRepository
+	case "last_instance":
+		return &c.HeldLastInstance
+	case "peers":
+		return &c.HeldPeers
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package simtest
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var (
+	seedsFlag = flag.Int("daemons.seeds", 3, "how many seeds TestDaemons runs")
+	seedFlag  = flag.Uint64("daemons.seed", 0, "run this seed only, and tell what happens in it")
+	firstFlag = flag.Uint64("daemons.first", 1, "the first seed")
+	logFlag   = flag.String("daemons.log", "", "with -daemons.seed: the file that gets the whole run")
+)
+
+// fullRun is from how many seeds on everything must have happened.
+const fullRun = 40
+
+// TestDaemons runs seeds and prints what happened in them.
+func TestDaemons(t *testing.T) {
+	// With one processor the daemons' goroutines take turns alike in every run of a seed.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if *seedFlag != 0 {
+		runOne(t, *seedFlag)
+		return
+	}
+	var total counts
+	t.Run("seeds", func(t *testing.T) {
+		for i := range *seedsFlag {
+			seed := *firstFlag + uint64(i)
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				c := run(t, seed, nil)
+				total.add(&c)
+			})
+		}
+	})
+	t.Logf("%d seeds: %s", *seedsFlag, &total)
+	if *seedsFlag >= fullRun {
+		for _, name := range total.zero() {
+			t.Errorf("%s never happened in %d seeds: the runs do not reach it", name, *seedsFlag)
+		}
+	}
+}
+
+func runOne(t *testing.T, seed uint64) {
+	var text strings.Builder
+	var out io.Writer = &text
+	if *logFlag != "" {
+		f, err := os.Create(*logFlag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		out = f
+	}
+	c := run(t, seed, &locked{w: out})
+	t.Logf("%s", &c)
+	if t.Failed() && *logFlag == "" {
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		t.Logf("the end of the run (-daemons.log=FILE writes all of it):\n%s", strings.Join(lines[max(0, len(lines)-100):], "\n"))
+	}
+}
+
+// locked is a writer for many.
+type locked struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// folder is where the disks are: in memory if the machine has a place for that, for
+// a kill leaves what was written there as well.
+func folder(t *testing.T) string {
+	t.Helper()
+	base := ""
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		base = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(base, "simtest")
+	if err != nil {
+		dir = t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// run runs one seed.
+func run(t *testing.T, seed uint64, text io.Writer) (c counts) {
+	dir := folder(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, seed, dir, text)
+		w.printf("shape %+v", w.shape)
+		w.build()
+		w.trouble()
+		w.watchHolds()
+		w.keepPutting()
+		w.runFor(w.shape.duration, nil)
+		if !w.failed() {
+			w.heal()
+			w.judge()
+		}
+		w.finish()
+		w.counts.QMgrCrashes, w.counts.QMgrCrashesInRelease = w.cluster.Crashes()
+		w.counts.UnknownMoves = int(w.unknownMoves.Load())
+		w.counts.AlertsSent, w.counts.AlertsRefused = w.alerts, w.refused
+		c = w.counts
+		t.Logf("seed %d: hash %016x after %s", seed, w.trace.Sum64(), time.Since(w.start).Truncate(time.Second))
+		for _, f := range append(w.failures, w.cluster.Failures()...) {
+			t.Errorf("seed %d: %s", seed, f)
+		}
+		if t.Failed() {
+			t.Logf("repeat it: go test ./cmd/situationd/internal/simtest -run 'TestDaemons$' -v -daemons.seed=%d", seed)
+		}
+	})
+	return c
+}
+
+// build makes the cluster and its daemons, without faults.
+func (w *world) build() {
+	for _, q := range queues {
+		n := 2
+		if q == queueFlap || w.chance(0.5) {
+			n = 3
+		}
+		for _, i := range w.rng.Perm(len(w.hosts))[:n] {
+			w.hosts[i].queues[q] = newInstance()
+		}
+	}
+	for _, h := range w.hosts {
+		for _, text := range h.definitions() {
+			h.command(byNobody, text, func(err error) {
+				if err != nil {
+					w.fail("%v", err)
+				}
+			})
+		}
+		h.writeRules(variant{label: "the first"})
+	}
+	w.runFor(15*time.Second, nil)
+	for _, h := range w.hosts {
+		for _, q := range queues {
+			if h.queues[q] != nil {
+				w.addReader(h, q).start()
+			}
+		}
+		h.startDaemon()
+	}
+	w.runFor(20*time.Second, nil)
+}
+
+func newInstance() *instance {
+	return &instance{
+		values: map[string]string{}, by: map[string]who{}, at: map[string]time.Time{}, seen: map[string]bool{},
+		acts: map[string]*act{}, last: map[string]was{}, base: map[string]string{}, past: map[string][]was{}, ours: map[string]string{}, other: map[string]time.Time{},
+	}
+}
