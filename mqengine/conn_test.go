@@ -307,6 +307,7 @@ func testWatch(t *testing.T, connect func() Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	queue := "Q"
 	expect := func(what string, kind ChangeKind) {
 		t.Helper()
 		timeout := time.NewTimer(within)
@@ -317,7 +318,7 @@ func testWatch(t *testing.T, connect func() Conn) {
 				if !ok {
 					t.Fatalf("%s: the watch ended", what)
 				}
-				if ch.Queue == "Q" && ch.Kind&kind != 0 {
+				if ch.Queue == queue && ch.Kind&kind != 0 {
 					return
 				}
 			case <-timeout.C:
@@ -338,6 +339,14 @@ func testWatch(t *testing.T, connect func() Conn) {
 		t.Fatal(err)
 	}
 	expect("a close", ReadersChanged)
+	queue = "FULL"
+	run(t, c, "DEFINE QLOCAL(FULL) MAXDEPTH(2) QDEPTHHI(50)")
+	expect("a definition", AttributesChanged)
+	h = open(t, c, "FULL", mqi.MQOO_OUTPUT)
+	put(t, c, h, "1", 0)
+	expect("half full", DepthHigh)
+	put(t, c, h, "2", 0)
+	expect("full", DepthHigh)
 	cancel()
 	for range changes { //nolint:revive // the watch ends by closing its channel
 	}

@@ -177,7 +177,8 @@ func changeOf(old, now *row) ChangeKind {
 	if b.Attributes != nil {
 		high := b.Attributes.MaxDepth * b.Attributes.QDepthHi / 100
 		low := b.Attributes.MaxDepth * b.Attributes.QDepthLo / 100
-		if a.CurDepth < high && b.CurDepth >= high {
+		full := b.Attributes.MaxDepth
+		if a.CurDepth < high && b.CurDepth >= high || a.CurDepth < full && b.CurDepth >= full {
 			kind |= DepthHigh
 		}
 		if a.CurDepth > low && b.CurDepth <= low {
