@@ -78,8 +78,8 @@ type ChangeKind byte
 const (
 	ReadersChanged ChangeKind = 1 << iota
 	AttributesChanged
-	DepthHigh // CURDEPTH passed QDEPTHHI, or the queue is full
-	DepthLow  // CURDEPTH came down to QDEPTHLO
+	DepthHigh      // CURDEPTH passed QDEPTHHI, or the queue is full
+	DepthLow       // CURDEPTH came down to QDEPTHLO
 	ClusterChanged // an instance somewhere changed; Queue is blank
 )
 
