@@ -3,6 +3,7 @@ package actions
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,8 +20,46 @@ const (
 	withRevert
 	availabilityPut
 	availabilityRank
+	// Levers of other items than queues.
+	weightRevert
+	stopRevert
+	suspendRevert
+	suspendResume
 	ruleKinds
 )
+
+// item is what a rule of the kind watches.
+func (k ruleKind) item() string {
+	switch k {
+	case weightRevert, stopRevert:
+		return situations.GroupChannel.Item("TO.QM2")
+	case suspendRevert, suspendResume:
+		return situations.GroupQMgr.Item("QM2")
+	default:
+		return queueName
+	}
+}
+
+// reverts: on_clear: revert gives back, no second rule.
+func (k ruleKind) reverts() bool {
+	return k == withRevert || k == weightRevert || k == stopRevert || k == suspendRevert
+}
+
+// values are the lever, and what it is while nobody reads and while somebody does.
+func (k ruleKind) values() (attr, idle, read string) {
+	switch k {
+	case availabilityRank:
+		return attrRank, "0", "9"
+	case weightRevert:
+		return attrWeight, "1", "50"
+	case stopRevert:
+		return attrStatus, situations.Stopped, situations.Started
+	case suspendRevert, suspendResume:
+		return suspendIn("C1"), situations.Yes, situations.No
+	default:
+		return attrPut, disabled, enabled
+	}
+}
 
 // drive plays the runner: it turns the readers of good samples into edges.
 type drive struct {
@@ -47,6 +86,14 @@ func (d *drive) lowering() situations.Action {
 		a = availability("Q", a)
 	case availabilityRank:
 		a = availability("Q", rank("0"))
+	case weightRevert:
+		a = claimed(situations.Action{Verb: situations.VerbWeight, Value: "1"})
+	case stopRevert:
+		a = claimed(situations.Action{Verb: situations.VerbStopChannel})
+	case suspendRevert:
+		a = claimed(situations.Action{Verb: situations.VerbSuspend, Clusters: []string{"C1"}})
+	case suspendResume:
+		a = situations.Action{Verb: situations.VerbSuspend}
 	}
 	a.AllowLast = d.allowLast
 	return a
@@ -80,13 +127,13 @@ func (d *drive) edge(now string) []situations.Intent {
 	first := d.state == ""
 	if now == "idle" {
 		var out []situations.Intent
-		if !first && d.kind != withRevert {
+		if !first && !d.kind.reverts() {
 			out = append(out, d.intent("Q.read", closed))
 		}
 		return append(out, d.intent("Q.idle", open, lower...))
 	}
 	var out []situations.Intent
-	if d.kind == withRevert {
+	if d.kind.reverts() {
 		if !first {
 			out = append(out, d.intent("Q.idle", closed, revert))
 		}
@@ -101,6 +148,8 @@ func (d *drive) edge(now string) []situations.Intent {
 		raise = availability("Q", revert)
 	case availabilityRank:
 		raise = availability("Q", rank("9"))
+	case suspendResume:
+		raise = situations.Action{Verb: situations.VerbResume}
 	}
 	return append(out, d.intent("Q.read", open, raise))
 }
@@ -120,7 +169,7 @@ func (d *drive) check(c setCall) {
 		return
 	}
 	row, _ := rowOf(d.seen, queueName)
-	lever := leverOf(&situations.Action{Verb: verbOf(main.Attr, ""), Value: main.Value}, false)
+	lever := leverOf(&situations.Action{Verb: verbOf(main.Attr, main.Value), Value: main.Value}, false).on(Target{QMgr: here.QMgr, Queue: d.item})
 	if !d.allowLast && ReadyElsewhere(row, lever) == 0 {
 		d.t.Errorf("lowered the last instance: %v", c.values)
 	}
@@ -143,7 +192,7 @@ func (d *drive) within(at time.Time, span time.Duration, most int) {
 	n := 1
 	for _, s := range d.sets {
 		v := s.values[0]
-		if at.Sub(s.at) < span && (v.Value == disabled || v.Value == "0") {
+		if at.Sub(s.at) < span && slices.Contains([]string{disabled, "0", "1", situations.Stopped, situations.Yes}, v.Value) {
 			n++
 		}
 	}
@@ -173,7 +222,8 @@ func oneLife(t *testing.T, rt *rapid.T) {
 	if d.kind == availabilityRank {
 		w.others[0].ClwlRank = 9
 	}
-	if rapid.Bool().Draw(rt, "more actions") {
+	w.item = d.kind.item()
+	if w.item == queueName && rapid.Bool().Draw(rt, "more actions") {
 		d.extra = []situations.Action{moving, script}
 	}
 	w.readers = rapid.IntRange(0, 1).Draw(rt, "readers")
@@ -229,8 +279,9 @@ func (d *drive) disturb(rt *rapid.T) {
 		w.depth += 7
 	case 12:
 		if clean && d.seen != nil && w.sampleOK && d.kind != availabilityRank && d.settled() {
-			flip := map[string]string{enabled: disabled, disabled: enabled}
-			w.person(attrPut, flip[w.get(attrPut)])
+			attr, idle, read := d.kind.values()
+			flip := map[string]string{idle: read, read: idle}
+			w.person(attr, flip[w.get(attr)])
 			d.person, d.everPerson, d.edgeSince = true, true, false
 		}
 	case 13:
@@ -262,16 +313,13 @@ func (d *drive) heal(readers int) {
 }
 
 func (d *drive) judgeEnd() {
-	attr, idle, read := attrPut, disabled, enabled
-	if d.kind == availabilityRank {
-		attr, idle, read = attrRank, "0", "9"
-	}
+	attr, idle, read := d.kind.values()
 	want := read
 	if d.readers == 0 {
 		want = idle
 	}
 	// A person's change since the last edge stays; rules that give back leave what he set before.
-	skip := d.person && !d.edgeSince || d.everPerson && d.kind != plainPair
+	skip := d.person && !d.edgeSince || d.everPerson && d.kind != plainPair && d.kind != suspendResume
 	if got := d.get(attr); got != want && !skip {
 		d.t.Errorf("in the end %s(%s), want %s", attr, got, want)
 	}

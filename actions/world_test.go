@@ -20,7 +20,8 @@ type world struct {
 	opt      Options
 
 	mu       sync.Mutex
-	values   map[string]string // of the local queue
+	item     string            // that is acted on
+	values   map[string]string // of the item
 	typ      string
 	trigger  bool
 	readers  int
@@ -112,7 +113,11 @@ var here = Target{QMgr: "QM2", Queue: queueName}
 func newWorld(t testing.TB) *world {
 	w := &world{
 		t: t, interval: time.Second, typ: "QLOCAL", known: true, sampleOK: true, qmid: "QM2_B",
-		values: map[string]string{attrPut: enabled, attrRank: "0", attrPriority: "0", attrUseQ: "QMGR"},
+		item: queueName,
+		values: map[string]string{
+			attrPut: enabled, attrRank: "0", attrPriority: "0", attrUseQ: "QMGR",
+			attrWeight: "50", attrStatus: situations.Started, suspendIn("C1"): situations.No,
+		},
 		others: []situations.Instance{{
 			QMgr: "QM3", QMID: "QM3_C", Cluster: "C1", Put: true, Reachable: true, DefBind: "NOTFIXED",
 		}},
@@ -189,7 +194,37 @@ func (w *world) observation() *situations.Observation {
 	if !w.gone {
 		obs.Rows = append(obs.Rows, w.row())
 	}
+	if w.item != queueName {
+		system := situations.Row{Queue: situations.GroupChannel.Item("A"), Env: situations.ChannelAttributes{CHANNEL: "A", STATUS: "INACTIVE"}}
+		obs.Others = append(obs.Others, system, w.itemRow())
+	}
 	return obs
+}
+
+// itemRow is the row of the item that is acted on.
+func (w *world) itemRow() situations.Row {
+	g, name := situations.GroupOf(w.item)
+	if g == situations.GroupQueue {
+		return w.row()
+	}
+	r := situations.Row{Queue: w.item, Clusters: []string{"C1"}}
+	if g == situations.GroupQMgr {
+		env := situations.QMgrAttributes{QMGR: name, CLUSTER: "C1", SUSPEND: w.values[suspendIn("C1")]}
+		if env.SUSPEND == situations.Yes {
+			r.Suspended = []string{"C1"}
+		}
+		r.Env = env
+		return r
+	}
+	env := situations.ChannelAttributes{CHANNEL: name, QMGR: here.QMgr, CLUSTER: "C1", CHLTYPE: "CLUSRCVR", STATUS: "RUNNING"}
+	if w.values[attrStatus] == situations.Stopped {
+		env.STATUS = "STOPPED"
+	}
+	fmt.Sscan(w.values[attrWeight], &env.CLWLWGHT)
+	fmt.Sscan(w.values[attrRank], &env.CLWLRANK)
+	fmt.Sscan(w.values[attrPriority], &env.CLWLPRTY)
+	r.Type, r.Env = env.CHLTYPE, env
+	return r
 }
 
 func (w *world) row() situations.Row {
@@ -223,7 +258,7 @@ func (w *world) intent(situation string, edge situations.Edge, actions ...situat
 	w.number++
 	in := situations.Intent{
 		ID: fmt.Sprintf("%s/%d", situation, w.number), Edge: edge, At: time.Now(), Interval: w.interval, Actions: actions,
-		Key: situations.Key{Situation: situation, QMgr: here.QMgr, Queue: queueName}, Row: w.row(),
+		Key: situations.Key{Situation: situation, QMgr: here.QMgr, Queue: w.item}, Row: w.itemRow(),
 	}
 	w.store.add(in)
 	return in
@@ -280,7 +315,7 @@ func (w *world) want(attr, value string) {
 
 // held is what the status says of the situation's item.
 func (w *world) held(situation string) []string {
-	return w.engine.Snapshot().Items[situations.Key{Situation: situation, QMgr: here.QMgr, Queue: queueName}].Held
+	return w.engine.Snapshot().Items[situations.Key{Situation: situation, QMgr: here.QMgr, Queue: w.item}].Held
 }
 
 func (w *world) wantHeld(situation string, codes ...Code) {

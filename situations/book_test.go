@@ -15,6 +15,7 @@ import (
 // bench is a book with a store, for tests that look at what is recorded.
 type bookBench struct {
 	t     testing.TB
+	group Group
 	rules *RuleSet
 	book  *book
 	store map[Key][]byte
@@ -26,7 +27,10 @@ type bookBench struct {
 var benchStart = time.Unix(2_000_000_000, 0).UTC()
 
 func newBookBench(t testing.TB, rules string) *bookBench {
-	b := &bookBench{t: t, rules: mustLoad(t, rules), store: map[Key][]byte{}, at: benchStart}
+	b := &bookBench{t: t, group: GroupQueue, rules: mustLoad(t, rules), store: map[Key][]byte{}, at: benchStart}
+	if len(b.rules.Situations) > 0 {
+		b.group = b.rules.Situations[0].Watch.group()
+	}
 	b.restart()
 	return b
 }
@@ -65,12 +69,69 @@ func (b *bookBench) observation(letter rune) *Observation {
 	switch letter {
 	case 'U':
 		return &Observation{QMgr: "QM2", At: b.at, Err: errors.New("no answer")}
+	}
+	if b.group != GroupQueue {
+		obs := completeSample(b.at, other, third)
+		obs.Others = otherRows(b.group, letter)
+		return obs
+	}
+	switch letter {
 	case 'G':
 		return completeSample(b.at, other, third)
 	case 'T':
 		return completeSample(b.at, queueRow("DCQ1", 0), other, third)
 	}
 	return completeSample(b.at, queueRow("DCQ1", 1), other, third)
+}
+
+// otherRows are the channels, or the queue manager, of a sample: T trouble, F
+// none, G not there; a queue manager that is not there cannot be sampled at all,
+// so that its group is missing.
+func otherRows(g Group, letter rune) []Row {
+	if g == GroupQMgr {
+		if letter == 'G' {
+			return nil
+		}
+		env := QMgrAttributes{QMGR: "QM2", CLUSTER: "C1", CHINIT: map[rune]string{'T': "STOPPED", 'F': "RUNNING"}[letter], SUSPEND: No}
+		return []Row{{Queue: g.Item("QM2"), Clusters: []string{"C1"}, Env: env}}
+	}
+	var rows []Row
+	for _, name := range []string{"OTHER.A", "OTHER.B", "TO.QM1"} {
+		env := ChannelAttributes{CHANNEL: name, QMGR: "QM2", CLUSTER: "C1", CHLTYPE: "CLUSRCVR", STATUS: "RUNNING", CLWLWGHT: 50}
+		if name == "TO.QM1" && letter == 'G' {
+			continue
+		}
+		if name == "TO.QM1" && letter == 'T' {
+			env.STATUS = "RETRYING"
+		}
+		rows = append(rows, Row{Queue: g.Item(name), Clusters: []string{"C1"}, Env: env})
+	}
+	return rows
+}
+
+// inGroup draws what a rule over DCQ1 watches instead, and gives the rule and
+// the item's name.
+func inGroup(rt *rapid.T, rules string) (string, string) {
+	return groupRule(rapid.SampledFrom(Groups()).Draw(rt, "group"), rules)
+}
+
+// groupRule is a rule over DCQ1 as one of a group, and the item's name.
+func groupRule(g Group, rules string) (string, string) {
+	name, watch := "DCQ1", ""
+	var pairs []string
+	switch g {
+	case GroupChannel:
+		name, watch = "TO.QM1", "channel: TO.QM1"
+		pairs = []string{"IPPROCS == 0", `STATUS == "RETRYING"`, "IPPROCS > 0", `STATUS != "RETRYING"`,
+			"put: DISABLED", "weight: 1", "put: ENABLED", "weight: 50"}
+	case GroupQMgr:
+		name, watch = "QM2", "qmgr: QM2"
+		pairs = []string{"IPPROCS == 0", `CHINIT != "RUNNING"`, "IPPROCS > 0", `CHINIT == "RUNNING"`,
+			"put: DISABLED", "suspend: C1", "put: ENABLED", "resume: C1"}
+	case GroupQueue:
+		return rules, name
+	}
+	return strings.NewReplacer(append(pairs, "queue: DCQ1", watch)...).Replace(rules), g.Item(name)
 }
 
 // evaluate runs a due tick a minute later and gives what it wants recorded.
@@ -124,7 +185,7 @@ situations:
 func TestProperty_CrashLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		rules := fmt.Sprintf(idleRule, rapid.IntRange(1, 3).Draw(rt, "for"), rapid.IntRange(1, 3).Draw(rt, "clear"))
+		rules, _ := inGroup(rt, fmt.Sprintf(idleRule, rapid.IntRange(1, 3).Draw(rt, "for"), rapid.IntRange(1, 3).Draw(rt, "clear")))
 		walk := walkGen(rt, "TFUG")
 		calm, stormy := newBookBench(t, rules), newBookBench(t, rules)
 		for _, letter := range walk {
@@ -167,7 +228,7 @@ func TestProperty_CrashLosesAndDoublesNothing(t *testing.T) {
 func TestProperty_SameRulesReloaded_ChangeNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		rules := fmt.Sprintf(idleRule, 2, 2)
+		rules, _ := inGroup(rt, fmt.Sprintf(idleRule, 2, 2))
 		b, plain := newBookBench(t, rules), newBookBench(t, rules)
 		for _, letter := range walkGen(rt, "TFUG") {
 			b.tick(letter)
@@ -193,7 +254,9 @@ func TestProperty_SameRulesReloaded_ChangeNothing(t *testing.T) {
 func TestProperty_EditedNumbers_DoNotAct(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBookBench(t, fmt.Sprintf(idleRule, 1, 1))
+		g := rapid.SampledFrom(Groups()).Draw(rt, "group")
+		first, _ := groupRule(g, fmt.Sprintf(idleRule, 1, 1))
+		b := newBookBench(t, first)
 		last := 'F'
 		for _, letter := range walkGen(rt, "TFU") {
 			b.tick(letter)
@@ -201,7 +264,7 @@ func TestProperty_EditedNumbers_DoNotAct(t *testing.T) {
 				last = letter
 			}
 			open := strings.HasSuffix(b.edges(), "open")
-			text := fmt.Sprintf(idleRule, rapid.IntRange(1, 3).Draw(rt, "for"), rapid.IntRange(1, 3).Draw(rt, "clear"))
+			text, _ := groupRule(g, fmt.Sprintf(idleRule, rapid.IntRange(1, 3).Draw(rt, "for"), rapid.IntRange(1, 3).Draw(rt, "clear")))
 			b.rules = mustLoad(t, text+"    severity: "+rapid.SampledFrom(severities).Draw(rt, "severity")+"\n")
 			b.book.reload(b.rules, b.at)
 			n := len(b.sent)

@@ -25,10 +25,11 @@ situations:
 func TestProperty_ComplementaryNeverBoth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBookBench(t, pairRule)
+		rules, name := inGroup(rt, pairRule)
+		b := newBookBench(t, rules)
 		for _, letter := range walkGen(rt, "TFUG") {
 			b.tick(letter)
-			idle, read := b.book.find(Key{"idle", "QM2", "DCQ1"}), b.book.find(Key{"read", "QM2", "DCQ1"})
+			idle, read := b.book.find(Key{"idle", "QM2", name}), b.book.find(Key{"read", "QM2", name})
 			if idle == nil || read == nil {
 				continue
 			}
@@ -48,7 +49,7 @@ func TestProperty_ComplementaryNeverBoth(t *testing.T) {
 func TestProperty_RemovalEndsEverything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		b := newBookBench(t, `version: 1
+		rules, name := inGroup(rt, `version: 1
 situations:
   - name: idle
     watch: {queue: DCQ1, cluster: C1}
@@ -57,10 +58,11 @@ situations:
     on_clear: revert
     severity: minor
 `)
+		b := newBookBench(t, rules)
 		for _, letter := range walkGen(rt, "TFUG") {
 			b.tick(letter)
 		}
-		it := b.book.find(Key{"idle", "QM2", "DCQ1"})
+		it := b.book.find(Key{"idle", "QM2", name})
 		acted := it != nil && it.state != nil && it.state.Acted
 		before := len(b.sent)
 		b.rules = mustLoad(t, "version: 1\nsituations: []\n")
