@@ -54,8 +54,10 @@ type Options struct {
 const (
 	defaultBudget = 60
 	defaultDrain  = 5 * time.Second
-	// maxHeavy bounds programs and runs of moving messages at one time.
+	// maxHeavy bounds programs and calls at one time, maxMoves runs of moving
+	// messages: with a rate they take long, and programs must not wait for them.
 	maxHeavy = 16
+	maxMoves = 64
 )
 
 // Engine carries out intents. It implements situations.Sink.
@@ -63,6 +65,7 @@ type Engine struct {
 	opt   Options
 	log   hclog.Logger
 	heavy chan struct{}
+	moves chan struct{}
 	wake  chan struct{}
 	wg    sync.WaitGroup
 
@@ -133,7 +136,7 @@ func New(opt Options) (*Engine, error) {
 	}
 	e := &Engine{
 		opt: opt, log: opt.Logger,
-		heavy: make(chan struct{}, maxHeavy), wake: make(chan struct{}, 1),
+		heavy: make(chan struct{}, maxHeavy), moves: make(chan struct{}, maxMoves), wake: make(chan struct{}, 1),
 		entries: map[string]*entry{}, targets: map[Target]*target{}, claims: NewClaims(stored.Claims),
 		raised: stored.Raised, unsaved: map[Target]bool{}, changed: map[*entry]bool{},
 		budget: budget{most: opt.Budget, taken: stored.Budget}, jobs: map[Target]*Job{}, shown: map[publicationKey]publication{},

@@ -569,6 +569,32 @@ func TestProgramsWaitForRoom(t *testing.T) {
 	})
 }
 
+// Runs that take hours, as one with a low rate does, keep no program waiting.
+func TestProgramsDoNotWaitForMoves(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		for range maxMoves {
+			w.engine.moves <- struct{}{}
+		}
+		w.tick(w.intent("D", open, script))
+		if n := w.programs.count(); n != 1 {
+			t.Errorf("%d programs ran", n)
+		}
+		w.depth = 5
+		w.tick(w.intent("M", open, moving))
+		w.pass(2)
+		if w.mover.runs != 0 {
+			t.Error("more runs of moving messages at once than there may be")
+		}
+		for range maxMoves {
+			<-w.engine.moves
+		}
+		w.pass(2)
+		if w.mover.runs != 1 {
+			t.Errorf("%d runs when there was room", w.mover.runs)
+		}
+	})
+}
+
 func TestOnlyIf(t *testing.T) {
 	ready, err := situations.NewFormula("READY_ELSEWHERE > 0", situations.Lever{Verb: situations.VerbPut})
 	if err != nil {

@@ -28,11 +28,11 @@ func (e *Engine) redistribute(s *step) {
 	if !e.interruptible(s, cancel) {
 		return
 	}
-	if !e.acquire(ctx) {
+	if !acquire(ctx, e.moves) {
 		e.moved(s, Moved{Outcome: MoveCancelled}, false)
 		return
 	}
-	defer func() { <-e.heavy }()
+	defer func() { <-e.moves }()
 	started := false
 	order := Order{
 		Queue: s.tg.Queue, Base: s.row.Base, Type: s.row.Type, Lever: LeverOf(s.en.in.Actions, e.opt.V6),
@@ -60,9 +60,10 @@ func (e *Engine) interruptible(s *step, cancel context.CancelFunc) bool {
 	return true
 }
 
-func (e *Engine) acquire(ctx context.Context) bool {
+// acquire waits for room.
+func acquire(ctx context.Context, room chan<- struct{}) bool {
 	select {
-	case e.heavy <- struct{}{}:
+	case room <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		return false

@@ -87,7 +87,7 @@ func (e *Engine) exec(s *step) {
 func (e *Engine) acquireProgram(s *step) bool {
 	ctx, cancel := context.WithCancel(e.work)
 	defer cancel()
-	ok := e.interruptible(s, cancel) && e.acquire(ctx)
+	ok := e.interruptible(s, cancel) && acquire(ctx, e.heavy)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.en.interrupt = nil

@@ -158,3 +158,32 @@ func TestRateLooksWhileItWaits(t *testing.T) {
 		})
 	}
 }
+
+// What a crash forgets of the ledger is bounded: by units where they are quick,
+// by time where a rate makes them slow.
+func TestLedgerIsStoredWhileARunGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, rate := range []int{0, 10} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &fakeStore{}
+			j := job(newFakeQueue(2500), Rules{Rate: rate})
+			if rate > 0 {
+				j = job(newFakeQueue(300), Rules{Rate: rate})
+			}
+			j.Ledger = NewLedger(0, store)
+			most := flushEvery * UnitSize
+			if rate > 0 {
+				most = 2 * rate
+			}
+			worst := 0
+			j.Progress = func(r Report) { worst = max(worst, r.Moved-len(store.entries["DCQ1"])) }
+			rep := j.Run(t.Context())
+			if rep.Outcome != Empty || len(store.entries["DCQ1"]) != rep.Moved {
+				t.Errorf("rate %d: %+v, %d stored", rate, rep, len(store.entries["DCQ1"]))
+			}
+			if worst > most || worst == 0 {
+				t.Errorf("rate %d: %d messages moved that were not stored, at most %d", rate, worst, most)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package adapt
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/situationd/situationd/actions"
@@ -15,6 +16,9 @@ import (
 // definitionEvery is how long a look trusts the definition that it read: a run
 // looks after every unit of work, and definitions change by hand.
 const definitionEvery = time.Second
+
+// endOfQueue is behind every message: a look has no use for any of them.
+var endOfQueue = qmgr.MoveCursor{Seq: math.MaxUint64 - 1, Valid: true}
 
 // movingQueue is the queue of one order, as the engine's MOVE takes messages
 // off it.
@@ -44,7 +48,7 @@ func (q *movingQueue) Look(ctx context.Context) (redistribute.State, error) {
 	if err := q.readDefinition(ctx); err != nil {
 		return redistribute.State{}, err
 	}
-	dry, err := conn.Move(ctx, qmgr.MoveReq{From: q.order.Base, To: q.order.Queue, Max: 1, DryRun: true})
+	dry, err := conn.Move(ctx, qmgr.MoveReq{From: q.order.Base, To: q.order.Queue, Max: 1, After: endOfQueue, DryRun: true})
 	if err != nil {
 		return redistribute.State{}, unavailable(q.link, conn, err)
 	}
