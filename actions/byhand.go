@@ -198,7 +198,15 @@ func (e *Engine) MoveRun(id string) (MoveRun, <-chan struct{}, error) {
 	if r == nil {
 		return MoveRun{}, nil, ErrNoSuchRun
 	}
-	return r.MoveRun, r.changed, nil
+	run := r.MoveRun
+	if tg := e.targets[Target{QMgr: e.opt.QMgr, Queue: run.Queue}]; tg != nil && run.State == RunWaiting {
+		for _, en := range tg.entries {
+			if a := en.action(); a != nil && en.running && !en.byHand() {
+				run.Why = fmt.Sprintf("the end of %s of situation %s", a.Verb, en.in.Key.Situation)
+			}
+		}
+	}
+	return run, r.changed, nil
 }
 
 // CancelMove ends what moves messages of a queue at the end of its units of

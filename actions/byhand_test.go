@@ -280,6 +280,24 @@ func TestRaisingEndsARunByHand(t *testing.T) {
 	})
 }
 
+// One thing at a time is done to a queue; whoever waits is told for what.
+func TestByHandWaitsForWhatIsUnderWay(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth, w.programs.takes = 40, 10*time.Second
+		w.tick(w.intent("S", open, script))
+		w.pass(2)
+		run := w.move(MoveRequest{})
+		w.pass(2)
+		if got := w.runOf(run.ID); got.State != RunWaiting || got.Why != "the end of exec of situation S" || w.mover.runs != 0 {
+			t.Errorf("%+v, %d runs", got, w.mover.runs)
+		}
+		w.pass(12)
+		if got := w.runOf(run.ID); got.Report.Moved != 40 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 // The end of the daemon ends a run at its unit of work, and says so.
 func TestEndOfTheDaemonEndsARunByHand(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {

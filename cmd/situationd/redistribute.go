@@ -145,7 +145,7 @@ func (f *redistributeFlags) runByDaemon(ctx context.Context, env *cliEnv, client
 	}
 	asking, stop := untilSignal(ctx)
 	defer stop()
-	progress := newMoveProgress(env.Stderr, time.Now())
+	progress := newMoveProgress(env.Stderr, isTerminalWriter(env.Stderr), time.Now())
 	query := url.Values{"id": {run.ID}, "wait": {runWait.String()}}.Encode()
 	for cancelled := false; !run.Over; {
 		if !cancelled && asking.Err() != nil {

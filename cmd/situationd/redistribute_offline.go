@@ -150,7 +150,7 @@ func (f *redistributeFlags) runOffline(ctx context.Context, env *cliEnv, offline
 	if err != nil {
 		return offlineExit(err)
 	}
-	progress := newMoveProgress(env.Stderr, time.Now())
+	progress := newMoveProgress(env.Stderr, isTerminalWriter(env.Stderr), time.Now())
 	run, err := offline.Redistribute(ctx, f.file, wish, func(r *httpapi.Redistribution) { progress.step(r, time.Now()) })
 	progress.end()
 	if err != nil {

@@ -18,9 +18,9 @@ type moveProgress struct {
 	last time.Time
 }
 
-func newMoveProgress(out io.Writer, now time.Time) *moveProgress {
+func newMoveProgress(out io.Writer, terminal bool, now time.Time) *moveProgress {
 	p := &moveProgress{out: out, last: now}
-	if isTerminalWriter(out) {
+	if terminal {
 		p.bar = progressbar.NewOptions(1,
 			progressbar.OptionSetWriter(out), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
 			progressbar.OptionSetItsString("messages"), progressbar.OptionSetPredictTime(true),
@@ -34,7 +34,7 @@ func newMoveProgress(out io.Writer, now time.Time) *moveProgress {
 func (p *moveProgress) step(r *httpapi.Redistribution, now time.Time) {
 	what := r.State
 	if r.Reason != "" && !r.Over {
-		what += " for " + r.Reason
+		what += " (" + r.Reason + ")"
 	}
 	switch {
 	case p.bar != nil:
