@@ -180,8 +180,8 @@ func (s *SentAlert) outgoing(id string, now time.Time) outgoing {
 	if !s.ResolvedAt.IsZero() {
 		o.EndsAt = s.ResolvedAt.UTC()
 	}
-	if o.EndsAt.Before(o.StartsAt) { // the clock was set back; an end before the start is refused
-		o.EndsAt = o.StartsAt
+	if o.EndsAt.Before(o.StartsAt) { // the clock was set back; an end before the start is refused, and one in the future is none
+		o.StartsAt = o.EndsAt
 	}
 	return o
 }

@@ -111,13 +111,27 @@ type entry struct {
 type moveMemory struct {
 	ran    bool
 	last   Moved
-	depth  int
+	seen   stranded
 	ready  int // other instances that could be chosen, and applications that read
 	served int // them, in the sample that was looked at last
 	idle   int // runs in a row that moved nothing
 	due    time.Time
 	ended  time.Time // when the last run did
 	report Outcome   // outcome that the journal knows
+}
+
+// stranded is what the sample that a run began with said of its queue.
+type stranded struct {
+	depth, uncommitted int
+	definition         string // what of it allows or forbids moving
+}
+
+func strandedOn(row *situations.Row) stranded {
+	env, ok := row.Env.(situations.Attributes)
+	if !ok {
+		return stranded{}
+	}
+	return stranded{env.CURDEPTH, env.UNCOM, env.GET + " " + env.CLWLUSEQ + " " + env.DEFBIND}
 }
 
 func (en *entry) action() *situations.Action {

@@ -177,7 +177,7 @@ func (e *Engine) remember(s *step, m Moved, started bool) {
 		wait = min(2*wait, max(longestIdle, wait))
 	}
 	mem.ran, mem.last, mem.report = true, m, m.Outcome
-	mem.depth = depthOf(&s.row)
+	mem.seen = strandedOn(&s.row)
 	mem.ready, mem.served = e.elsewhere(s.en, &s.row)
 	mem.ended = time.Now()
 	mem.due = mem.ended.Add(wait)
@@ -200,8 +200,8 @@ func (e *Engine) elsewhere(en *entry, row *situations.Row) (ready, served int) {
 // nextWatch looks whether messages came to a queue that was emptied: late ones
 // over channels, those of a reader that died in a unit of work, or ones that
 // could not move before. What is new does not wait for the retry: an instance or
-// a reader elsewhere that was not there before, or, where nothing could move,
-// another depth. The lock is held.
+// a reader elsewhere that was not there before, another definition, or, where
+// nothing could move, other messages. The lock is held.
 func (e *Engine) nextWatch(tg *target, en *entry, now time.Time) *step {
 	index := en.mover()
 	good := e.view.good
@@ -216,7 +216,8 @@ func (e *Engine) nextWatch(tg *target, en *entry, now time.Time) *step {
 		return nil // these messages are those that moved
 	}
 	ready, served := e.elsewhere(en, &row)
-	if en.move.idle > 0 && depthOf(&row) != en.move.depth || ready > en.move.ready || served > en.move.served {
+	was, is := en.move.seen, strandedOn(&row)
+	if en.move.idle > 0 && is != was || is.definition != was.definition || ready > en.move.ready || served > en.move.served {
 		en.move.due, en.move.idle = time.Time{}, 0
 	}
 	en.move.ready, en.move.served = ready, served

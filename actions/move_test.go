@@ -43,6 +43,16 @@ func TestMoving_ElsewhereIsNew_WithinASample(t *testing.T) {
 			func(w *world) { w.mover.stays = 0; w.others[0].Readers = 2 },
 		},
 		{
+			"the end of a unit of work of others",
+			func(w *world) { w.mover.stays, w.uncom = w.depth, 5 },
+			func(w *world) { w.mover.stays, w.uncom = 0, 0 },
+		},
+		{
+			"a queue that gives its messages",
+			func(w *world) { w.mover.refuse, w.gets = "the queue is GET(DISABLED)", disabled },
+			func(w *world) { w.mover.refuse, w.gets = "", enabled },
+		},
+		{
 			"an instance after one that came and went",
 			func(w *world) { w.mover.stays = w.depth },
 			func(w *world) {

@@ -27,6 +27,7 @@ type world struct {
 	readers  int
 	depth    int
 	uncom    int
+	gets     string // GET
 	others   []situations.Instance
 	known    bool
 	stale    bool // no full repository
@@ -230,7 +231,7 @@ func (w *world) itemRow() situations.Row {
 func (w *world) row() situations.Row {
 	env := situations.Attributes{
 		QUEUE: queueName, QMGR: here.QMgr, CLUSTER: "C1", TYPE: w.typ, IPPROCS: w.readers, CURDEPTH: w.depth, UNCOM: w.uncom,
-		PUT: w.values[attrPut], CLWLUSEQ: w.values[attrUseQ], TRIGGER: "NO",
+		PUT: w.values[attrPut], GET: w.gets, CLWLUSEQ: w.values[attrUseQ], TRIGGER: "NO",
 	}
 	if w.trigger {
 		env.TRIGGER = "YES"
