@@ -3,6 +3,7 @@ package adapt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/situationd/situationd/actions"
@@ -56,8 +57,8 @@ func moved(r *redistribute.Report) actions.Moved {
 		Remaining: r.Remaining, Uncommitted: r.Uncommitted,
 		Skipped: actions.Skipped{Addressed: s.Addressed, Bound: s.Bound, Grouped: s.Grouped, Poison: s.Poison, Returned: s.Returned},
 	}
-	if errors.Is(r.Err, ErrNotConnected) {
-		out.Err = errors.Join(actions.ErrUnavailable, r.Err)
+	if r.Err != nil && (errors.Is(r.Err, ErrNotConnected) || broken(r.Err)) && !errors.Is(r.Err, actions.ErrUnavailable) {
+		out.Err = fmt.Errorf("%w: %w", actions.ErrUnavailable, r.Err)
 	}
 	return out
 }

@@ -243,9 +243,12 @@ func (a *App) Run(ctx context.Context) error {
 			}
 		})
 	}
-	part("connection", func(ctx context.Context) error { a.link.Run(ctx); return nil })
+	// What moves messages ends at its unit of work, so the connection ends after the actions.
+	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	defer disconnect()
+	part("connection", func(context.Context) error { a.link.Run(connected); return nil })
 	part("grace", func(ctx context.Context) error { a.grace.run(ctx); return nil })
-	part("actions", a.engine.Run)
+	part("actions", func(ctx context.Context) error { defer disconnect(); return a.engine.Run(ctx) })
 	part("situations", func(ctx context.Context) error {
 		select {
 		case <-a.link.Tried():
