@@ -18,6 +18,8 @@ type Out struct {
 	At        time.Time `json:"at"`
 	// Program: a program that a rule ran was at work when it changed.
 	Program bool `json:"program,omitempty"`
+	// Restored: the state was lost, and the journal tells of it.
+	Restored bool `json:"restored,omitempty"`
 }
 
 // outs are all standing lowerings of a daemon, claimed or not.

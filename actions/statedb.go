@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/situationd/situationd/situations"
@@ -21,8 +24,12 @@ import (
 // It is the StateStore of package situations and the Store of the Engine. One
 // tick is one transaction.
 type DB struct {
+	path  string
+	fresh bool // it was made at the opening
+
+	mu   sync.RWMutex // held for writing while the file is followed
 	bolt *bolt.DB
-	path string
+	file os.FileInfo
 }
 
 // ErrInUse is wrapped when another process has the state open.
@@ -62,6 +69,9 @@ func OpenDB(path string) (*DB, error) {
 			return err
 		}
 		db.bolt = b
+		if db.file, err = os.Stat(path); err != nil {
+			return err
+		}
 		return b.Update(db.prepare)
 	})
 	if err == nil {
@@ -73,7 +83,7 @@ func OpenDB(path string) (*DB, error) {
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		err = ErrInUse
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
+	case errors.Is(err, syscall.EFBIG), errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch), errors.Is(err, bolterrors.ErrChecksum):
 		err = ErrDamaged
 	}
 	return nil, fmt.Errorf("state %s: %w", path, err)
@@ -98,6 +108,7 @@ func (db *DB) prepare(tx *bolt.Tx) error {
 		return err
 	}
 	if v := meta.Get(keyVersion); v == nil {
+		db.fresh = true
 		if err := meta.Put(keyVersion, binary.BigEndian.AppendUint32(nil, dbVersion)); err != nil {
 			return err
 		}
@@ -135,10 +146,18 @@ func (db *DB) Noted(name string) (value string, err error) {
 }
 
 // Close closes the file.
-func (db *DB) Close() error { return guarded(db.bolt.Close) }
+func (db *DB) Close() error {
+	err := db.follow() // the last chance to keep it
+	return errors.Join(err, guarded(db.bolt.Close))
+}
 
 func (db *DB) update(what string, f func(*bolt.Tx) error) error {
-	err := guarded(func() error { return db.bolt.Update(f) })
+	err := db.follow()
+	if err == nil {
+		db.mu.RLock()
+		err = guarded(func() error { return db.bolt.Update(f) })
+		db.mu.RUnlock()
+	}
 	if err != nil {
 		return fmt.Errorf("state %s: %s: %w", db.path, what, err)
 	}
@@ -146,6 +165,8 @@ func (db *DB) update(what string, f func(*bolt.Tx) error) error {
 }
 
 func (db *DB) view(what string, f func(*bolt.Tx) error) error {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
 	err := guarded(func() error { return db.bolt.View(f) })
 	if err != nil {
 		return fmt.Errorf("state %s: %s: %w", db.path, what, err)

@@ -113,6 +113,7 @@ func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 // nextAction decides about one action and reserves what it takes.
 func (e *Engine) nextAction(tg *target, en *entry, index int, now time.Time) *step {
 	a := &en.in.Actions[index]
+	e.reclaim(tg, en, a)
 	f := e.facts(tg, en, a, now)
 	again := index < en.p.Next
 	if again {

@@ -176,7 +176,26 @@ func (a *App) openFolder() (bin string, err error) {
 		return "", err
 	}
 	a.onClose("journal", a.journal.Close)
+	if err := a.restore(); err != nil {
+		return "", err
+	}
 	return bin, a.note()
+}
+
+// restore has a state that was lost know again what the journal says is lowered.
+func (a *App) restore() error {
+	if a.observe {
+		return nil // nothing is
+	}
+	lowered, err := a.state.Restore(a.journalPath(), a.qmgr)
+	if err != nil {
+		return fmt.Errorf("read from the journal what was lowered: %w", err)
+	}
+	for _, o := range lowered {
+		a.logger.Warn("the state is new, and the journal says that this was lowered; `situationd lowered` lists it, its rule or `situationd revert` gives it back",
+			"queue", o.Target.Queue, "attribute", o.Attr, "value", o.After, "before", o.Before, "situation", o.Situation, "id", o.ID)
+	}
+	return nil
 }
 
 func (a *App) journalPath() string {
