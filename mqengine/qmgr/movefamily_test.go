@@ -207,3 +207,64 @@ func TestMoveOfAGroupThatDoesNotFit(t *testing.T) {
 	w.pass(time.Minute)
 	check(t, "arrived", len(qm3.texts("DCQ1")), 8)
 }
+
+// One message that must stay keeps its whole group, whichever it is and whyever.
+func TestMoveLeavesAGroupOfWhichOneMustStay(t *testing.T) {
+	t.Parallel()
+	type member struct {
+		addressed, bound, poison, returned, uncommitted, expired, gotten bool
+	}
+	for name, m := range map[string]member{
+		"addressed": {addressed: true}, "bound": {bound: true}, "poison": {poison: true}, "returned": {returned: true},
+		"put uncommitted": {uncommitted: true}, "expired": {expired: true}, "got uncommitted": {gotten: true},
+	} {
+		for _, at := range []int{0, 1, 2} {
+			t.Run(fmt.Sprint(name, at), func(t *testing.T) {
+				t.Parallel()
+				w, qm2, qm3 := stranded(t, 0, "BOTHRESH(1)")
+				free, fixed := qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED), qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_ON_OPEN)
+				get := qm2.mustOpen("DCQ1", in)
+				var skip []MoveKey
+				for i := range 3 {
+					h, spoilt := free, i == at
+					put := func(p *PutReq) {
+						p.MD.GroupId, p.MD.MsgSeqNumber, p.MD.MsgFlags = mqi.MsgId{1}, int32(i+1), mqi.MQMF_MSG_IN_GROUP
+						if i == 2 {
+							p.MD.MsgFlags |= mqi.MQMF_LAST_MSG_IN_GROUP
+						}
+						switch {
+						case !spoilt:
+						case m.addressed:
+							p.Handle, p.OD = 0, mqi.OD{ObjectName: "DCQ1", ObjectQMgrName: "QM2"}
+						case m.bound:
+							p.Handle = fixed
+						case m.uncommitted:
+							inUnit(p)
+						case m.expired:
+							p.MD.Expiry = 1
+						}
+					}
+					res := qm2.mustPut(h, fmt.Sprint(i), put)
+					if spoilt && m.returned {
+						skip = []MoveKey{{MsgId: res.MsgId, CorrelId: res.CorrelId, PutDateTime: res.PutDateTime}}
+					}
+					if spoilt && (m.poison || m.gotten) {
+						req := getReq(get, mqi.MQGMO_SYNCPOINT)
+						req.MD.MsgId, req.GMO.MatchOptions = res.MsgId, mqi.MQMO_MATCH_MSG_ID
+						check(t, "get", qm2.call(req).Reason, mqi.MQRC_NONE)
+						if m.poison {
+							qm2.call(BackReq{})
+						}
+					}
+				}
+				qm2.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
+				w.pass(time.Second)
+				res := qm2.move(MoveReq{Skip: skip})
+				check(t, "moved", len(res.Moved), 0)
+				check(t, "grouped", res.Grouped, 2)
+				w.pass(time.Second)
+				check(t, "arrived", len(qm3.texts("DCQ1")), 0)
+			})
+		}
+	}
+}
