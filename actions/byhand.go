@@ -15,6 +15,7 @@ type MoveRequest struct {
 	Queue       string
 	EvenIfBound bool
 	Rate        int           // messages a second, 0 for no limit
+	Limit       int           // messages, 0 for all that are there
 	Timeout     time.Duration // of the run, 0 for none
 }
 
@@ -126,7 +127,7 @@ func (e *Engine) Redistribute(r MoveRequest) (MoveRun, error) {
 	in := situations.Intent{
 		ID:  fmt.Sprintf("%s:%s:redistribute:%d", t.QMgr, t.Queue, now.UnixNano()),
 		Key: situations.Key{QMgr: t.QMgr, Queue: t.Queue}, Edge: situations.EdgeManual, At: now.UTC(), By: r.By,
-		Actions: []situations.Action{{Verb: situations.VerbRedistribute, EvenIfBound: r.EvenIfBound, Rate: r.Rate, Timeout: r.Timeout}},
+		Actions: []situations.Action{{Verb: situations.VerbRedistribute, EvenIfBound: r.EvenIfBound, Rate: r.Rate, Limit: r.Limit, Timeout: r.Timeout}},
 		Row:     situations.Row{Queue: t.Queue},
 	}
 	en := &entry{in: in}

@@ -36,7 +36,7 @@ func (e *Engine) redistribute(s *step) {
 	started := false
 	order := Order{
 		Queue: s.tg.Queue, Base: s.row.Base, Type: s.row.Type, Lever: LeverOf(s.en.in.Actions, e.opt.V6),
-		EvenIfBound: a.EvenIfBound, Rate: a.Rate, Timeout: a.Timeout, Interval: s.en.in.Interval,
+		EvenIfBound: a.EvenIfBound, Rate: a.Rate, Limit: a.Limit, Timeout: a.Timeout, Interval: s.en.in.Interval,
 	}
 	res := e.opt.Mover.Move(ctx, order, func() error {
 		if err := e.begin(s, flightOf(s), nil); err != nil {

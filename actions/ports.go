@@ -40,6 +40,7 @@ type Order struct {
 	Lever       Lever // what READY_ELSEWHERE counts
 	EvenIfBound bool
 	Rate        int           // messages a second at most, 0 for no limit
+	Limit       int           // messages at most, 0 for all that are there
 	Timeout     time.Duration // 0: none
 	Interval    time.Duration // the situation's sample interval
 }

@@ -112,3 +112,29 @@ func TestForesee_Fails(t *testing.T) {
 		t.Error("a caller who is gone")
 	}
 }
+
+// With a limit as many messages move as it says, if there are so many that may,
+// however many units are under way and whatever has to stay.
+func TestRunLimit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		depth := rapid.IntRange(0, 400).Draw(rt, "depth")
+		limit := rapid.IntRange(1, 450).Draw(rt, "limit")
+		q := newFakeQueue(depth)
+		q.inFlight = rapid.IntRange(1, 4).Draw(rt, "in flight")
+		movable := 0
+		for _, m := range q.here {
+			m.addressed = rapid.IntRange(0, 9).Draw(rt, "addressed") < 3
+			if !m.addressed {
+				movable++
+			}
+		}
+		r := job(q, Rules{Limit: limit, UnitSize: rapid.IntRange(1, 60).Draw(rt, "unit")}).Run(t.Context())
+		if want := min(limit, movable); r.Moved != want || len(q.there) != want {
+			rt.Fatalf("%d moved, %d arrived, want %d: %+v", r.Moved, len(q.there), want, r)
+		}
+		if reached := r.Outcome == Left && strings.Contains(r.Reason, "limit"); reached != (limit <= movable && depth > limit) {
+			rt.Fatalf("%d of %d movable, limit %d: %+v", r.Moved, movable, limit, r)
+		}
+	})
+}

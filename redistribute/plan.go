@@ -19,6 +19,8 @@ type Rules struct {
 	Never bool
 	// Rate is how many messages a second may move at most; 0 for no limit.
 	Rate int
+	// Limit is how many messages the run may move; 0 for all that were there.
+	Limit int
 	// UnitSize is the number of messages in a unit of work; 0 means 50.
 	UnitSize int
 	// Timeout bounds the run; 0 for no bound. It ends at the end of a unit.
@@ -88,6 +90,9 @@ func Begin(now time.Time, rules Rules, s State) (*Plan, *End) {
 		return nil, &End{Outcome: Left, Reason: "uncommitted messages may come back"}
 	}
 	p := &Plan{rules: rules, bound: s.Depth, horizon: s.Horizon, group: min(s.Depth, maxGroup), pace: newPace(rules.Rate, rules.UnitSize, now)}
+	if rules.Limit > 0 {
+		p.bound = min(p.bound, rules.Limit)
+	}
 	if rules.Timeout > 0 {
 		p.deadline = now.Add(rules.Timeout)
 	}
@@ -153,13 +158,21 @@ func (p *Plan) Next(now time.Time) (u Unit, number int, ok bool) {
 		return Unit{}, 0, false
 	}
 	u = Unit{
-		Max: min(p.pace.unit, p.bound), Group: p.group, After: p.cursor, Until: p.horizon,
+		Max: min(p.pace.unit, p.bound), Group: p.longestGroup(), After: p.cursor, Until: p.horizon,
 		EvenIfBound: p.rules.EvenIfBound, before: p.skipped,
 	}
 	p.bound -= u.Max
 	p.flying++
 	p.issued++
 	return u, p.issued, true
+}
+
+// longestGroup is how many messages a group may have that goes with the next unit.
+func (p *Plan) longestGroup() int {
+	if p.rules.Limit > 0 {
+		return min(p.group, p.bound)
+	}
+	return p.group
 }
 
 // Answer takes the report of a unit, and of the look after it. A unit in doubt
@@ -252,6 +265,9 @@ func (p *Plan) Finish(s State, err error) End {
 	}
 	if p.end != nil {
 		return *p.end
+	}
+	if p.rules.Limit > 0 && p.moved >= p.rules.Limit {
+		return End{Outcome: Left, Reason: fmt.Sprintf("the limit of %d messages is reached", p.rules.Limit)}
 	}
 	return End{Outcome: Left, Reason: p.leftover(s)}
 }

@@ -68,6 +68,7 @@ type Action struct {
 	// redistribute only
 	Never       bool
 	EvenIfBound bool
+	Limit       int // messages of a run, 0 for all; only a person says so
 	Rate        int // messages a second, 0 for no limit
 	// Clusters that suspend and resume are about; empty for all that the queue manager is in.
 	Clusters []string

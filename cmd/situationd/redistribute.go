@@ -29,7 +29,7 @@ type redistributeFlags struct {
 func newRedistributeCommand(env *cliEnv) *cobra.Command {
 	f := &redistributeFlags{}
 	cmd := &cobra.Command{
-		Use:   "redistribute QUEUE [--dry-run | --cancel] [--rate N] [--timeout D] [-o table|json|jsonl]",
+		Use:   "redistribute QUEUE [--dry-run | --cancel] [--rate N] [--limit N] [--timeout D] [-o table|json|jsonl]",
 		Short: "Move the messages of a queue that nobody reads to its other instances",
 		Long: "Moves what lies on this instance of a cluster queue to instances that can be chosen, in units of\n" +
 			"work, and says what stayed and why: messages that were addressed to this queue manager or bound\n" +
@@ -56,6 +56,7 @@ func newRedistributeCommand(env *cliEnv) *cobra.Command {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would move, where to, and what would stay and why; move nothing")
 	flags.BoolVar(&f.cancel, "cancel", false, "end what moves messages of this queue, also a rule's until its next edge")
 	flags.IntVar(&f.ask.Rate, "rate", 0, "messages a second at most, 0 for no limit")
+	flags.IntVar(&f.ask.Limit, "limit", 0, "messages at most, 0 for all that are there; a group goes whole or waits for another run")
 	flags.BoolVar(&f.ask.EvenIfBound, "even-if-bound", false, "also messages that were bound to this instance when their queue was opened")
 	flags.StringVar(&f.ask.Timeout, "timeout", "", "how long the run may last, 30s or 10m; it ends at the end of a unit of work")
 	flags.StringVarP(&f.format, "output", "o", "table", "table, json or jsonl")
@@ -71,8 +72,8 @@ func (f *redistributeFlags) check() error {
 		return usagef("redistribute: the queue's name is empty")
 	case f.dryRun && f.cancel:
 		return usagef("redistribute: --dry-run and --cancel are two things; give one of them")
-	case (f.dryRun || f.cancel) && (f.ask.Rate != 0 || f.ask.Timeout != ""):
-		return usagef("redistribute: --rate and --timeout are of a run")
+	case (f.dryRun || f.cancel) && (f.ask.Rate != 0 || f.ask.Limit != 0 || f.ask.Timeout != ""):
+		return usagef("redistribute: --rate, --limit and --timeout are of a run")
 	case f.cancel && f.ask.EvenIfBound:
 		return usagef("redistribute: --even-if-bound is not of --cancel")
 	case f.config != "" && (f.which.qmgr != "" || f.which.url != ""):

@@ -153,21 +153,30 @@ func content(t *testing.T, conn mqengine.Conn, queue string) []*mqengine.Message
 // depth is CURDEPTH.
 func depth(t *testing.T, conn mqengine.Conn, queue string) int {
 	t.Helper()
+	return status(t, conn, queue).CurDepth
+}
+
+func status(t *testing.T, conn mqengine.Conn, queue string) mqengine.QueueStatus {
+	t.Helper()
 	s, err := conn.Sample(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range s.Queues {
 		if s.Queues[i].Name == queue {
-			return s.Queues[i].CurDepth
+			return s.Queues[i]
 		}
 	}
 	t.Fatalf("no queue %s", queue)
-	return 0
+	return mqengine.QueueStatus{}
 }
 
-// arrived waits until everything that left QM2 is at QM3.
+// arrived waits until everything that left QM2 is at QM3: what a channel is
+// sending is no more in the depth, and not committed yet.
 func (p *pair) arrived(t *testing.T) {
 	t.Helper()
-	eventually(t, "an empty transmission queue", func() bool { return depth(t, p.c2, "SYSTEM.CLUSTER.TRANSMIT.QUEUE") == 0 })
+	eventually(t, "an empty transmission queue", func() bool {
+		q := status(t, p.c2, "SYSTEM.CLUSTER.TRANSMIT.QUEUE")
+		return q.CurDepth == 0 && q.Uncom == 0
+	})
 }

@@ -35,6 +35,6 @@ func simulateMove(row *situations.Row, o actions.Order) actions.Moved {
 
 func rulesOf(o actions.Order) redistribute.Rules {
 	return redistribute.Rules{
-		Lever: leverAttributes[o.Lever.Verb], V6: o.Lever.V6, EvenIfBound: o.EvenIfBound, Timeout: o.Timeout, Rate: o.Rate,
+		Lever: leverAttributes[o.Lever.Verb], V6: o.Lever.V6, EvenIfBound: o.EvenIfBound, Timeout: o.Timeout, Rate: o.Rate, Limit: o.Limit,
 	}
 }

@@ -155,9 +155,12 @@ func (d *desk) forecast(queue string, f *redistribute.Forecast) httpapi.Forecast
 
 // request checks a person's wish and makes it the engine's.
 func request(by string, r httpapi.RedistributeRequest) (actions.MoveRequest, error) {
-	out := actions.MoveRequest{By: by, Queue: r.Queue, EvenIfBound: r.EvenIfBound, Rate: r.Rate}
+	out := actions.MoveRequest{By: by, Queue: r.Queue, EvenIfBound: r.EvenIfBound, Rate: r.Rate, Limit: r.Limit}
 	if r.Rate < 0 || r.Rate > fastestRate {
 		return out, badRequest("a rate is a number of messages a second up to %d, and 0 for no limit", fastestRate)
+	}
+	if r.Limit < 0 {
+		return out, badRequest("a limit is a number of messages, and 0 for all that are there")
 	}
 	if r.Timeout != "" {
 		d, err := situations.ParseDuration(r.Timeout)

@@ -32,6 +32,7 @@ type RedistributeRequest struct {
 	Queue       string `json:"queue"`
 	EvenIfBound bool   `json:"even_if_bound"`
 	Rate        int    `json:"rate"`    // messages a second, 0 for no limit
+	Limit       int    `json:"limit"`   // messages, 0 for all that are there
 	Timeout     string `json:"timeout"` // a duration, "" for none
 }
 
