@@ -43,6 +43,9 @@ type fakeQueue struct {
 	group    int // that many at the head are one group
 	scan     int // how many messages a unit looks at; 0: all
 	gone     int // messages that expired
+	getOff   bool
+	blind    bool   // it tells no horizon before the first unit
+	stopped  string // why units end early
 
 	units, flying, mostFlying int
 	moves                     map[int]int // by message
@@ -81,6 +84,10 @@ func (q *fakeQueue) Look(context.Context) (State, error) {
 	s := State{
 		Readers: q.readers, Ready: q.ready, ReadyKnown: !q.unknown, UseQ: q.useQ,
 		DefBind: q.defBind, BindShown: q.shown, Horizon: q.seq, Arrived: q.seq, Expired: uint64(q.gone),
+	}
+	s.GetDisabled = q.getOff
+	if q.blind {
+		s.Horizon = 0
 	}
 	for _, m := range q.here {
 		if m.taken {
@@ -125,7 +132,10 @@ func (q *fakeQueue) MoveUnit(_ context.Context, u Unit) (Result, error) {
 
 // unit chooses what a unit takes.
 func (q *fakeQueue) unit(u Unit) Result {
-	res := Result{Horizon: q.seq, Next: u.After}
+	res := Result{Horizon: q.seq, Next: u.After, Stopped: q.stopped}
+	if q.stopped != "" {
+		return res
+	}
 	if u.Until != 0 {
 		res.Horizon = u.Until
 	}

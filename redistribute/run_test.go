@@ -77,6 +77,15 @@ func TestRunOutcomes(t *testing.T) {
 			want: Refused, remain: 3, reason: "even_if_bound",
 		},
 		{
+			name: "bound to a group of queue managers", depth: 3, set: func(q *fakeQueue) { q.shown, q.defBind = false, "GROUP" },
+			want: Refused, remain: 3, reason: "DEFBIND(GROUP)",
+		},
+		{name: "nothing can be got", depth: 3, set: func(q *fakeQueue) { q.getOff = true }, want: Refused, remain: 3, reason: "GET(DISABLED)"},
+		{
+			name: "it would land here", depth: 3, set: func(q *fakeQueue) { q.stopped = "landed here" },
+			want: Left, remain: 3, reason: "stopped: landed here", started: true,
+		},
+		{
 			name: "even if bound", depth: 3, set: func(q *fakeQueue) { q.shown, q.defBind = false, "OPEN" },
 			rules: Rules{EvenIfBound: true}, want: Empty, moved: 3, started: true,
 		},
@@ -279,12 +288,114 @@ func TestInDoubtUnitIsNotNoted(t *testing.T) {
 	}
 	j := job(q, Rules{})
 	rep := j.Run(t.Context())
-	if rep.Outcome != Failed || rep.Moved != 50 || !errors.Is(rep.Err, errDown) {
+	if rep.Outcome != Failed || rep.Moved != 50 || !errors.Is(rep.Err, errDown) || !rep.Doubt {
 		t.Errorf("got %+v", rep)
 	}
 	known, err := j.Ledger.Known("DCQ1", time.Now())
 	if err != nil || len(known) != 50 {
 		t.Errorf("%d entries (%v), want the 50 whose commit was answered", len(known), err)
+	}
+}
+
+// A failure is told, whatever else ended the run in the same moment.
+func TestFailureIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newFakeQueue(1000)
+		q.inFlight = MaxInFlight
+		q.before = func(n int) {
+			if n == 3 {
+				q.readers = 1
+			}
+		}
+		q.fault = func(n int) (error, bool) {
+			if n == 5 { // in flight when the reader is seen
+				return errDown, true
+			}
+			return nil, false
+		}
+		j := job(q, Rules{})
+		j.Queue = &slowQueue{fakeQueue: q}
+		if rep := j.Run(t.Context()); rep.Outcome != Failed || !rep.Doubt || !errors.Is(rep.Err, errDown) {
+			t.Errorf("got %+v", rep)
+		}
+	})
+}
+
+// A queue that tells its horizon only with the first unit is bounded by that.
+func TestHorizonOfTheFirstUnit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newFakeQueue(200)
+		q.blind, q.inFlight = true, MaxInFlight
+		for _, m := range q.here[:150] {
+			m.addressed = true
+		}
+		q.before = func(n int) {
+			if n > 1 {
+				q.put(1000 + n)
+			}
+		}
+		j := job(q, Rules{UnitSize: 10})
+		j.Queue = &slowQueue{fakeQueue: q}
+		if rep := j.Run(t.Context()); rep.Moved != 50 {
+			t.Errorf("%d moved of the 50 that were there: %+v", rep.Moved, rep)
+		}
+	})
+}
+
+// A ledger with many entries is compared with the whole queue, however many looks
+// that takes.
+func TestReturnedMessagesStay_LongLedgerDeepQueue(t *testing.T) {
+	t.Parallel()
+	q := newFakeQueue(100)
+	q.scan = 7
+	j := job(q, Rules{})
+	var sent []Sent
+	for i := range skipMost + 50 {
+		sent = append(sent, Sent{Key: keyOf(50 + i)})
+	}
+	if err := j.Ledger.Note("DCQ1", sent, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if rep := j.Run(t.Context()); rep.Moved != 50 || rep.Skipped.Returned != 50 {
+		t.Errorf("got %+v", rep)
+	}
+}
+
+// What moved twice is remembered from the second time on, and a ledger keeps so
+// many entries and no more.
+func TestLedgerKeepsTheLatest(t *testing.T) {
+	t.Parallel()
+	l := NewLedger(time.Minute, nil)
+	now := time.Now()
+	known := func(at time.Time) int {
+		k, err := l.Known("Q", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(k)
+	}
+	for _, at := range []time.Duration{0, 50 * time.Second} {
+		if err := l.Note("Q", []Sent{{Key: keyOf(1)}}, now.Add(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := known(now.Add(61 * time.Second)); n != 1 {
+		t.Errorf("%d known a minute after it moved first", n)
+	}
+	if n := known(now.Add(111 * time.Second)); n != 0 {
+		t.Errorf("%d known a minute after it moved last", n)
+	}
+	many := make([]Sent, ledgerMost+10)
+	for i := range many {
+		many[i].Key = keyOf(i)
+	}
+	if err := l.Note("Q", many, now); err != nil {
+		t.Fatal(err)
+	}
+	if n := known(now); n != ledgerMost {
+		t.Errorf("%d entries, want %d", n, ledgerMost)
 	}
 }
 
