@@ -31,11 +31,13 @@ type side struct {
 	d      *duo
 	n      int
 	engine *Engine
-	put    []version // of the own instance, newest last
-	seen   *situations.Observation
-	store  *memStore
-	stop   context.CancelFunc
-	ended  chan error
+	// suspend: its rule suspends the queue manager, instead of PUT(DISABLED) on the queue.
+	suspend bool
+	put     []version // of the own instance, newest last; a suspended one is disabled here
+	seen    *situations.Observation
+	store   *memStore
+	stop    context.CancelFunc
+	ended   chan error
 }
 
 type version struct {
@@ -72,7 +74,11 @@ func (s *side) Set(_ context.Context, _, _ string, values []Value) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
-	s.put = append(s.put, version{now, values[0].Value})
+	value := values[0].Value
+	if s.suspend {
+		value = map[string]string{situations.Yes: disabled, situations.No: enabled}[value]
+	}
+	s.put = append(s.put, version{now, value})
 	down := d.sides[0].value() == disabled && d.sides[1].value() == disabled
 	switch {
 	case down:
@@ -88,7 +94,42 @@ func (s *side) Set(_ context.Context, _, _ string, values []Value) error {
 func (s *side) ReadBack(context.Context, string, string, []string) ([]Value, error) {
 	s.d.mu.Lock()
 	defer s.d.mu.Unlock()
+	if s.suspend {
+		return []Value{{suspendIn("C1"), s.suspended()}}, nil
+	}
 	return []Value{{attrPut, s.value()}}, nil
+}
+
+// item is what the rule acts on.
+func (s *side) item() string {
+	if s.suspend {
+		return situations.GroupQMgr.Item(duoNames[s.n])
+	}
+	return queueName
+}
+
+// suspended is SUSPEND of a side whose rule suspends.
+func (s *side) suspended() string {
+	if s.value() == disabled {
+		return situations.Yes
+	}
+	return situations.No
+}
+
+// putValue is PUT of the own instance: suspending leaves it as it is.
+func (s *side) putValue() string {
+	if s.suspend {
+		return enabled
+	}
+	return s.value()
+}
+
+// action is what the rule does.
+func (s *side) action() situations.Action {
+	if s.suspend {
+		return situations.Action{Verb: situations.VerbSuspend}
+	}
+	return put(disabled)
 }
 
 // Look reads what the other daemon shows, after a moment.
@@ -115,7 +156,7 @@ func (s *side) sample() {
 	now := time.Now()
 	row := situations.Row{
 		Queue: queueName, Base: queueName, Type: "QLOCAL", Clusters: []string{"C1"}, InstancesKnown: true,
-		Env: situations.Attributes{QUEUE: queueName, QMGR: duoNames[s.n], CLUSTER: "C1", PUT: s.value(), CLWLUSEQ: "ANY", TRIGGER: "NO"},
+		Env: situations.Attributes{QUEUE: queueName, QMGR: duoNames[s.n], CLUSTER: "C1", PUT: s.putValue(), CLWLUSEQ: "ANY", TRIGGER: "NO"},
 	}
 	for i, other := range d.sides {
 		value := other.value()
@@ -123,11 +164,19 @@ func (s *side) sample() {
 			value = other.heard(now)
 		}
 		row.Instances = append(row.Instances, situations.Instance{
-			QMgr: duoNames[i], QMID: duoNames[i], Cluster: "C1", Local: i == s.n, Put: value == enabled, Reachable: true,
+			QMgr: duoNames[i], QMID: duoNames[i], Cluster: "C1", Local: i == s.n, Put: value == enabled || other.suspend,
+			Suspended: other.suspend && value == disabled, Reachable: true,
 		})
 	}
 	obs := &situations.Observation{
 		QMgr: duoNames[s.n], QMID: duoNames[s.n], At: now, Complete: true, Repository: true, Rows: []situations.Row{row},
+	}
+	if s.suspend {
+		row := situations.Row{Queue: s.item(), Clusters: []string{"C1"}, Env: situations.QMgrAttributes{QMGR: duoNames[s.n], SUSPEND: s.suspended()}}
+		if s.value() == disabled {
+			row.Suspended = row.Clusters
+		}
+		obs.Others = []situations.Row{row}
 	}
 	s.seen = obs
 	d.mu.Unlock()
@@ -137,7 +186,7 @@ func (s *side) sample() {
 func newDuo(t testing.TB, rng *rand.Rand, peers bool) *duo {
 	d := &duo{t: t, rng: rng, delay: time.Duration(1+rng.IntN(400)) * time.Millisecond}
 	for n := range d.sides {
-		s := &side{d: d, n: n, put: []version{{time.Now().Add(-time.Hour), enabled}}, store: newMemStore(), ended: make(chan error, 1)}
+		s := &side{d: d, n: n, suspend: rng.IntN(2) == 1, put: []version{{time.Now().Add(-time.Hour), enabled}}, store: newMemStore(), ended: make(chan error, 1)}
 		d.sides[n] = s
 		opt := Options{QMgr: duoNames[n], Manager: s, Journal: &memJournal{}, Store: s.store}
 		if peers {
@@ -163,8 +212,8 @@ func (d *duo) live(interval time.Duration, intervals int) {
 		wait.Go(func() {
 			time.Sleep(phase)
 			in := situations.Intent{
-				ID: duoNames[s.n] + "/1", Edge: situations.EdgeOpen, At: time.Now(), Interval: interval, Actions: []situations.Action{put(disabled)},
-				Key: situations.Key{Situation: "D", QMgr: duoNames[s.n], Queue: queueName},
+				ID: duoNames[s.n] + "/1", Edge: situations.EdgeOpen, At: time.Now(), Interval: interval, Actions: []situations.Action{s.action()},
+				Key: situations.Key{Situation: "D", QMgr: duoNames[s.n], Queue: s.item()},
 			}
 			s.store.add(in)
 			s.engine.Dispatch(ctx, []situations.Intent{in})
@@ -189,7 +238,8 @@ const (
 )
 
 // TestTwoDaemons_WithPeers_NeverBothLower: 200 times, with sampling, network and
-// changes at every moment of one another.
+// changes at every moment of one another; one lowers the queue, or suspends its
+// queue manager, which takes the same instance away.
 func TestTwoDaemons_WithPeers_NeverBothLower(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
