@@ -15,6 +15,7 @@ import (
 // Bounds of the end of a run, in its own time.
 const (
 	untilLoaded = 8 * time.Second // a rule file is looked at twice
+	untilAlone  = 50 * time.Second
 	untilQuiet  = 6 * time.Minute
 	quietFor    = 15 * time.Second
 	untilRead   = 15 * time.Minute
@@ -47,11 +48,59 @@ func (w *world) heal() {
 		}
 		h.daemon.disk.setFull(false)
 	}
+}
+
+// alone is the calm in which nobody reads anywhere: of each queue one instance stays
+// for those who put, and then nothing changes any more.
+func (w *world) alone() {
 	for _, r := range w.readers {
-		if !strings.HasPrefix(r.queue, "SYSTEM.") {
-			r.start()
+		if r.wanted {
+			r.end(true)
 		}
 	}
+	w.runFor(untilAlone, nil)
+	before := w.changed()
+	w.runFor(quietFor, nil)
+	if after := w.changed(); before != after {
+		w.fail("nobody reads and nothing happens, and there were %d changes in %s", after-before, quietFor)
+	}
+	for _, q := range queues {
+		attr, all, instances := leverOf(q), true, 0
+		for _, h := range w.hosts {
+			in := h.queues[q]
+			if in == nil {
+				continue
+			}
+			instances++
+			h.look(q, byNobody, nil)
+			ours := in.by[attr] == byDaemon && (in.values[attr] == "DISABLED" || in.values[attr] == "0")
+			all = all && ours
+			if ours {
+				w.counts.LoweredAlone++
+			}
+		}
+		if all && instances > 0 {
+			w.fail("nobody reads %s, and its daemons have lowered all %d instances", q, instances)
+		}
+	}
+	for _, r := range w.readers {
+		r.start()
+	}
+}
+
+// changed counts what daemons did to the queues of which nothing keeps them busy: no
+// window of maintenance, no budget that is used up, no rules at odds.
+func (w *world) changed() (n int) {
+	for _, h := range w.hosts {
+		for q, in := range h.queues {
+			switch {
+			case q == queuePlain && w.shape.maintenance, q == queueRank && w.shape.conflict, w.shape.limits.Budget < 60:
+			default:
+				n += in.changes
+			}
+		}
+	}
+	return n
 }
 
 // putRight undoes what people did to a queue manager, but for what they set on purpose.

@@ -11,7 +11,7 @@ type counts struct {
 	Samples, Puts, Reads, Addressed, Bound                       int
 	Lowerings, Raisings, PutBacks, WithdrawnToPeers              int
 	Moved, MoveRuns, LeftAddressed, LeftBound, StoppedForReaders int
-	UnknownMoves                                                 int
+	UnknownMoves, LoweredAlone                                   int
 	DaemonKilled, DaemonDiedWriting, DaemonStopped, HostsLost    int
 	QMgrCrashes, QMgrCrashesInRelease                            int
 	RefusedToStart                                               int

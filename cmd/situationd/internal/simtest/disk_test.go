@@ -177,6 +177,26 @@ func (k *disk) setFull(full bool) {
 	k.full = full
 }
 
+// budgetMinute is a minute less the time that peers may take to agree, which is between
+// the reservation and the line.
+const budgetMinute = time.Minute - 6*time.Second
+
+// budget checks that no more begins in a minute than the daemon's file allows. The
+// journal is written by one goroutine at a time.
+func (h *host) budget(e *actions.Entry) {
+	first, _, _ := strings.Cut(e.Action, " ")
+	takes := e.Action == "put DISABLED" || e.Action == "rank 0" || e.Action == "priority 0" || first == "exec" || first == "mqsc"
+	if e.Result != "started" || !takes {
+		return
+	}
+	now := time.Now()
+	h.taken = slices.DeleteFunc(h.taken, func(at time.Time) bool { return now.Sub(at) >= budgetMinute })
+	h.taken = append(h.taken, now)
+	if most := h.w.shape.limits.Budget; len(h.taken) > most {
+		h.w.fail("the daemon of %s began %d actions within a minute, and may %d", h.name, len(h.taken), most)
+	}
+}
+
 func (k *disk) unwritable() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -195,6 +215,7 @@ func (k *disk) Append(e actions.Entry, sync bool) error {
 			k.synced = k.length()
 		}
 		k.d.moves.line(&e)
+		k.d.h.budget(&e)
 		if e.Result == "started" && sync {
 			k.open[e.Queue] = e
 		} else if o := k.open[e.Queue]; o.ID == e.ID && o.Attempt == e.Attempt {

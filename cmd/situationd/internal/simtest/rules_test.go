@@ -70,7 +70,9 @@ var queues = []string{queuePut, queuePut2, queuePut3, queueRank, queuePrty, queu
 
 // claims says that the rules of a queue give back what they found, and leave alone
 // what a person set.
-func claims(queue string) bool { return strings.HasPrefix(queue, "A.") || queue == queueFlap }
+func claims(queue string) bool {
+	return strings.HasPrefix(queue, "A.") || queue == queueFlap || queue == queuePrty
+}
 
 // variant is one of the rule files of a run.
 type variant struct {

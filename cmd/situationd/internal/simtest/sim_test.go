@@ -113,6 +113,7 @@ func run(t *testing.T, seed uint64, text io.Writer) (c counts) {
 		w.runFor(w.shape.duration, nil)
 		if !w.failed() {
 			w.heal()
+			w.alone()
 			w.judge()
 		}
 		w.finish()

@@ -155,9 +155,21 @@ func (w *world) hosting() (*host, string) {
 	}
 }
 
+// lowered draws an instance, if there is one that a daemon has lowered: there a person
+// and a rule may come into each other's way.
+func (w *world) lowered() (*host, string) {
+	for range 8 {
+		h, q := w.hosting()
+		if in, attr := h.queues[q], leverOf(q); in.by[attr] == byDaemon && (in.values[attr] == "DISABLED" || in.values[attr] == "0") {
+			return h, q
+		}
+	}
+	return w.hosting()
+}
+
 // alterSomething is a person who sets what rules set too.
 func (w *world) alterSomething() {
-	h, q := w.hosting()
+	h, q := w.lowered()
 	what := map[string][]string{
 		"PUT": {"PUT(DISABLED)", "PUT(ENABLED)"}, "CLWLRANK": {"CLWLRANK(3)", "CLWLRANK(9)", "CLWLRANK(0)"}, "CLWLPRTY": {"CLWLPRTY(2)", "CLWLPRTY(5)", "CLWLPRTY(0)"},
 	}[leverOf(q)]

@@ -29,16 +29,18 @@ var levers = []string{"PUT", "CLWLRANK", "CLWLPRTY", "CLWLUSEQ"}
 
 // instance is a queue on a queue manager as everybody may know it, and who made it so.
 type instance struct {
-	values map[string]string
-	by     map[string]who
-	at     map[string]time.Time // of a person's change
-	seen   map[string]bool      // a sample that shows a person's change has reached the daemon
-	acts   map[string]*act      // that lowered it
-	last   map[string]was
-	ours   map[string]string    // what a daemon or program set last
-	other  map[string]time.Time // since when samples of this daemon's life show another value than ours
-	past   map[string][]was     // what it was before, for what a crash takes back
-	base   map[string]string    // what our first lowering found
+	values  map[string]string
+	by      map[string]who
+	at      map[string]time.Time // of a person's change
+	seen    map[string]bool      // a sample that shows a person's change has reached the daemon
+	acts    map[string]*act      // that lowered it
+	raised  time.Time            // by a daemon
+	changes int                  // by daemons
+	last    map[string]was
+	ours    map[string]string    // what a daemon or program set last
+	other   map[string]time.Time // since when samples of this daemon's life show another value than ours
+	past    map[string][]was     // what it was before, for what a crash takes back
+	base    map[string]string    // what our first lowering found
 	// deleted is when it was deleted last.
 	deleted time.Time
 }
@@ -103,6 +105,7 @@ func (h *host) look(queue string, by who, d *daemon) {
 		}
 		switch how {
 		case byDaemon:
+			in.changes++
 			h.daemonChanged(d, queue, attr, before, after)
 		case byPerson:
 			in.at[attr] = h.w.cluster.Now()
@@ -135,6 +138,9 @@ func (in *instance) excuse() {
 		a.excused++
 	}
 }
+
+// dwell is two intervals of the rules.
+const dwell = 2 * time.Second
 
 // lower says that a change of an attribute lowers the instance.
 func lower(attr, before, after string) bool {
@@ -169,6 +175,7 @@ func (h *host) daemonChanged(d *daemon, queue, attr, before, after string) {
 		if journaled && entry.Edge == "guard" || d.disk.unwritable() { // then a raising has no line
 			in.excuse()
 		}
+		in.raised = w.cluster.Now()
 		if in.persons(attr, before) && claims(queue) && entry.Edge != "manual" {
 			w.fail("%s on %s: the daemon raised %s to %s, which a person had set, and it knew", queue, h.name, attr, after)
 		}
@@ -183,6 +190,9 @@ func (h *host) daemonChanged(d *daemon, queue, attr, before, after string) {
 	if a == nil {
 		a = &act{id: entry.ID}
 		in.acts[entry.ID] = a
+	}
+	if since := w.cluster.Now().Sub(in.raised); since < dwell {
+		w.fail("%s on %s was lowered %s after it was raised", queue, h.name, since)
 	}
 	if a.lowered++; a.lowered > 1+a.excused {
 		w.fail("%s on %s was lowered %d times by %s", queue, h.name, a.lowered, entry.ID)

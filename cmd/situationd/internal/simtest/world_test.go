@@ -82,6 +82,7 @@ type host struct {
 	// linesLost is when lines of the journal may have been lost: with power, or
 	// because it could not be written.
 	linesLost []time.Time
+	taken     []time.Time // budget of the last minute, by the journal
 }
 
 func newWorld(t testing.TB, seed uint64, dir string, text io.Writer) *world {
