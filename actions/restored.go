@@ -2,6 +2,7 @@ package actions
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func (db *DB) Restore(journal, qmgr string) ([]Out, error) {
 	if info, err := os.Stat(journal); !db.fresh || err != nil || !info.Mode().IsRegular() {
 		return nil, nil
 	}
-	r := restorer{qmgr: qmgr, outs: newOuts(nil)}
+	r := restorer{qmgr: qmgr, outs: newOuts(nil), open: map[string]Entry{}}
 	for after := ""; ; {
 		page, err := ReadJournal(journal, after, maxPage)
 		if err != nil {
@@ -32,6 +33,7 @@ func (db *DB) Restore(journal, qmgr string) ([]Out, error) {
 			break
 		}
 	}
+	r.end()
 	list, _ := r.outs.flush()
 	if len(list) == 0 {
 		return nil, nil
@@ -44,12 +46,39 @@ func (db *DB) Restore(journal, qmgr string) ([]Out, error) {
 type restorer struct {
 	qmgr string
 	outs outs
+	open map[string]Entry // attempts that began and did not end
 }
 
 func (r *restorer) read(e *Entry) {
-	if e.Result != resultDone || e.QMgr != r.qmgr || e.Before == nil || e.After == nil {
+	if e.QMgr != r.qmgr || e.Before == nil || e.After == nil {
 		return
 	}
+	attempt := attemptKey(e.ID, e.Attempt)
+	switch e.Result {
+	case resultStarted:
+		r.open[attempt] = *e
+	case resultDone:
+		r.done(e)
+		delete(r.open, attempt)
+	case resultFailed, resultInDoubt, resultSuperseded:
+		delete(r.open, attempt)
+	default:
+	}
+}
+
+// end takes a lowering that began and did not end for one that was made. If it
+// was not, the first sample shows another value, and it is nobody's any more.
+func (r *restorer) end() {
+	left := slices.SortedFunc(maps.Values(r.open), func(a, b Entry) int { return a.Time.Compare(b.Time) })
+	for i := range left {
+		if verb, _, _ := strings.Cut(left[i].Action, " "); directionOf(attrOf(situations.Verb(verb)), firstWord(*left[i].Before), firstWord(*left[i].After)) == lowering {
+			r.done(&left[i])
+		}
+	}
+}
+
+// done follows a change that was made.
+func (r *restorer) done(e *Entry) {
 	t := Target{QMgr: e.QMgr, Queue: e.Queue}
 	verb, _, _ := strings.Cut(e.Action, " ")
 	first := attrOf(situations.Verb(verb))
@@ -104,9 +133,10 @@ func attributesIn(first, text string) map[string]string {
 }
 
 // reclaim makes a claim again of what the journal says an action of this rule
-// lowered. The state that had the claim was lost. The lock is held.
+// lowered, and a sample has shown to be so. The state that had the claim was lost.
+// The lock is held.
 func (e *Engine) reclaim(tg *target, en *entry, a *situations.Action) {
-	if !a.Claim && (a.Verb != situations.VerbRevert || a.All) {
+	if tg.judged.IsZero() || !a.Claim && (a.Verb != situations.VerbRevert || a.All) {
 		return
 	}
 	owner := a.ClaimKey(en.in.Key).Situation

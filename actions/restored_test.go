@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -71,6 +72,7 @@ func TestLostState_WhatIsLoweredComesFromTheJournal(t *testing.T) {
 			}
 			l.send(t, l.intent("S", closed, revert))
 		}, 1},
+		{"the rule finds it idle in the first sample", attrPut, enabled, disabled, []situations.Action{claimed(put(disabled))}, nil, 1},
 		{"an availability finds it served", attrPut, enabled, disabled, []situations.Action{availability("S", put(disabled))}, func(t *testing.T, l *lost) {
 			l.send(t, l.intent("S.read", open, availability("S", revert)))
 		}, 1},
@@ -103,6 +105,10 @@ func TestLostState_WhatIsLoweredComesFromTheJournal(t *testing.T) {
 				l.want(c.attr, c.low)
 				l.die(t, true)
 				l.live(t)
+				if c.back == nil {
+					l.send(t, l.intent("S", open, c.lower...))
+					c.back = func(t *testing.T, l *lost) { l.send(t, l.intent("S", closed, revert)) }
+				}
 				l.pass(2)
 				if got := l.engine.Lowered(); len(got) != c.listed {
 					t.Errorf("lowered %+v", got)
@@ -113,6 +119,47 @@ func TestLostState_WhatIsLoweredComesFromTheJournal(t *testing.T) {
 				if n := len(l.engine.Lowered()) + len(l.engine.Claims()); n != 0 {
 					t.Errorf("left: %+v %+v", l.engine.Lowered(), l.engine.Claims())
 				}
+				l.die(t, false)
+			})
+		})
+	}
+}
+
+// The daemon was killed in the middle of the change, made or not, and its state is gone.
+func TestLostState_AnAttemptThatDidNotEnd(t *testing.T) {
+	for i := range 4 {
+		made, first := i%2 == 1, i > 1
+		t.Run(fmt.Sprintf("made %t, idle in the first sample %t", made, first), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &lost{world: newWorld(t), dir: t.TempDir()}
+				l.live(t)
+				before, after := enabled, disabled
+				must(t, l.file.Append(Entry{
+					Time: time.Now(), ID: "S/1.0", Attempt: 1, Situation: "S", QMgr: here.QMgr, Queue: here.Queue, Edge: open,
+					Action: "put DISABLED", Before: &before, After: &after, Result: resultStarted,
+				}, true))
+				if made {
+					l.person(attrPut, disabled)
+				}
+				l.die(t, true)
+				l.live(t)
+				if first {
+					l.send(t, l.intent("S", open, claimed(put(disabled))))
+					l.want(attrPut, disabled)
+					l.send(t, l.intent("S", closed, revert))
+					l.want(attrPut, enabled)
+					l.die(t, false)
+					return
+				}
+				l.pass(2)
+				if got := l.engine.Lowered(); len(got) == 1 != made || made && got[0].Before != enabled {
+					t.Errorf("lowered %+v", got)
+				}
+				// It is idle still: it is lowered in the end, and given back.
+				l.send(t, l.intent("S", open, claimed(put(disabled))))
+				l.want(attrPut, disabled)
+				l.send(t, l.intent("S", closed, revert))
+				l.want(attrPut, enabled)
 				l.die(t, false)
 			})
 		})
