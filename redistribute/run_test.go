@@ -336,7 +336,7 @@ func TestHorizonOfTheFirstUnit(t *testing.T) {
 				q.put(1000 + n)
 			}
 		}
-		j := job(q, Rules{UnitSize: 10})
+		j := job(q, Rules{UnitSize: 60})
 		j.Queue = &slowQueue{fakeQueue: q}
 		if rep := j.Run(t.Context()); rep.Moved != 50 {
 			t.Errorf("%d moved of the 50 that were there: %+v", rep.Moved, rep)

@@ -299,3 +299,51 @@ func TestMoveIsNoGet(t *testing.T) {
 	w.pass(time.Second)
 	check(t, "got", feedback(), fmt.Sprint([]int32{mqi.MQFB_COA, mqi.MQFB_COA, mqi.MQFB_COD}))
 }
+
+// What stays is counted once, also where a unit ended before it came to it.
+func TestMoveCountsOnceWhatStaysBehindAFullTransmissionQueue(t *testing.T) {
+	t.Parallel()
+	w, qm2, qm3 := stranded(t, 0, "")
+	free, fixed := qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED), qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_ON_OPEN)
+	for _, kind := range "ffbffbbfbf" {
+		h := map[rune]uint32{'f': free, 'b': fixed}[kind]
+		qm2.mustPut(h, string(kind), nil)
+	}
+	qm2.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
+	w.pass(time.Second)
+	qm3.crash()
+	w.pass(time.Second)
+	waiting := qm2.m.localQueue(sharedTransmitQ).depth
+	bound, moved := 0, 0
+	req := MoveReq{}
+	for room := 1; room < 20 && (req.Until == 0 || moved < 6); room++ {
+		qm2.ok(fmt.Sprintf("ALTER QLOCAL(SYSTEM.CLUSTER.TRANSMIT.QUEUE) MAXDEPTH(%d)", waiting+room))
+		res := qm2.move(req)
+		bound, moved = bound+res.Bound, moved+len(res.Moved)
+		req.After, req.Until = res.Next, res.Horizon
+	}
+	check(t, "moved", moved, 6)
+	check(t, "bound", bound, 4)
+}
+
+// A message that moved is free: where it arrives at an instance that takes none
+// any more it is resolved again, and finds the one that does.
+func TestMovedMessageIsNotFixed(t *testing.T) {
+	t.Parallel()
+	w, qm2, qm3 := stranded(t, 5, "CLWLUSEQ(ANY)")
+	qm3.ok("ALTER QLOCAL(DCQ1) CLWLPRTY(9) CLWLUSEQ(ANY)")
+	w.pass(time.Second)
+	// QM3's instance is disabled, but its publications do not get out.
+	w.cut["QM3>QM2"], w.cut["QM3>QM1"] = true, true
+	qm3.cutLinks()
+	w.pass(2 * time.Second)
+	qm3.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
+	res := qm2.move(MoveReq{})
+	check(t, "moved", len(res.Moved), 5)
+	w.pass(10 * time.Second)
+	delete(w.cut, "QM3>QM2")
+	delete(w.cut, "QM3>QM1")
+	w.pass(5 * time.Minute)
+	check(t, "back at QM2", len(qm2.texts("DCQ1")), 5)
+	check(t, "at QM3", len(qm3.texts("DCQ1"))+len(qm3.texts(sharedTransmitQ)), 0)
+}
