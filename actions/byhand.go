@@ -306,6 +306,18 @@ func (e *Engine) abandon() {
 	}
 }
 
+// cutShort says what ended a person's run before its time, blank for nothing
+// but himself. The lock is held.
+func (e *Engine) cutShort(s *step) string {
+	if e.stopping {
+		return "the daemon ends"
+	}
+	if h := e.holds.of(s.tg.Queue, time.Now()); h != nil {
+		return h.Sentence()
+	}
+	return ""
+}
+
 // concludes tells whoever waits how a run ended. The lock is held.
 func (e *Engine) concludes(s *step, m Moved, reason string) {
 	if m.Reason == "" || m.Outcome == MoveCancelled {

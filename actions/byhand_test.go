@@ -3,6 +3,7 @@ package actions
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -294,6 +295,26 @@ func TestByHandWaitsForWhatIsUnderWay(t *testing.T) {
 		w.pass(12)
 		if got := w.runOf(run.ID); got.Report.Moved != 40 {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A hold ends what a person had begun to move, and tells him whose it is.
+func TestHoldEndsARunByHand(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth, w.mover.perSecond = 1000, 1
+		w.tick()
+		run := w.move(MoveRequest{})
+		w.tick()
+		w.sleep(1500 * time.Millisecond)
+		w.must(w.engine.Hold("bert", queueName, "patching", time.Time{}))
+		w.pass(3)
+		got := w.runOf(run.ID)
+		if !got.Over || got.State != string(MoveCancelled) || !strings.HasPrefix(got.Report.Reason, "held by bert") || got.Report.Moved == 0 {
+			t.Errorf("%+v", got)
+		}
+		if n := w.store.left(); n != 0 {
+			t.Errorf("%d intents left", n)
 		}
 	})
 }

@@ -82,8 +82,8 @@ func (e *Engine) moved(s *step, m Moved, started bool) {
 	}
 	e.mu.Lock()
 	over, cancelled, halted := s.en.superseded, s.en.p.Cancelled, s.en.halted
-	if over == "" && byHand && e.stopping {
-		over = "the daemon ends"
+	if over == "" && byHand {
+		over = e.cutShort(s)
 	}
 	e.mu.Unlock()
 	result, reason, goOn := verdictOf(m, over)
