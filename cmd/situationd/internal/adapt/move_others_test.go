@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,5 +136,98 @@ func TestMove_OthersTakeAndBring(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.arrived(t)
+	}
+}
+
+// TestMove_WhatForbidsIt asks the real queue managers for each thing that keeps
+// messages where they are, and that it is gone when it is gone.
+func TestMove_WhatForbidsIt(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "DEFPSIST(YES)")
+	ctx := t.Context()
+	h := open(t, p.c2, "DCQ1", mqi.MQOO_OUTPUT|mqi.MQOO_BIND_NOT_FIXED)
+	for i := range 30 {
+		m := mqengine.Message{MD: mqi.NewMD(), Body: []byte(fmt.Sprint(i))}
+		if _, err := p.c2.Put(ctx, h, &m, mqi.PMO{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	elsewhere := func(what string, ok func(*qmgr.Instance) bool) {
+		eventually(t, what, func() bool {
+			res, err := p.c2.Instances(ctx, qmgr.InstancesReq{Queues: []string{"DCQ1"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range res.Instances {
+				if in := &res.Instances[i]; !in.Local && ok(in) {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	p.lower(t)
+	byPriority := func(o *actions.Order) {
+		o.Lever = actions.LeverOf([]situations.Action{{Verb: situations.VerbPriority, Value: "0"}}, false)
+	}
+	theirs, ours := appl(t, p.qm2, ""), appl(t, p.qm2, token)
+	var reader mqengine.Handle
+	alter := func(c mqengine.Conn, text string) func() { return func() { mqscRun(t, c, text) } }
+	want := func(what string, m actions.Moved, outcome actions.Outcome, reason string) {
+		t.Helper()
+		if m.Outcome != outcome || m.Moved != 0 || m.Remaining != 30 || !strings.Contains(m.Reason, reason) {
+			t.Errorf("%s: %+v, want %s because of %q", what, m, outcome, reason)
+		}
+	}
+	for _, tc := range []struct {
+		what       string
+		order      func(*actions.Order)
+		begin, end func()
+		outcome    actions.Outcome
+		reason     string
+	}{
+		{"GET(DISABLED)", nil, alter(p.c2, "ALTER QLOCAL(DCQ1) GET(DISABLED)"), alter(p.c2, "ALTER QLOCAL(DCQ1) GET(ENABLED)"), actions.MoveRefused, "GET(DISABLED)"},
+		{"a reader", nil, func() { reader = open(t, theirs, "DCQ1", mqi.MQOO_INPUT_SHARED) }, func() { _ = theirs.Close(ctx, reader, 0) }, actions.MoveReader, "reader"},
+		{"local messages land here", byPriority, func() {}, func() {}, actions.MoveRefused, "CLWLUSEQ(LOCAL)"},
+		{
+			"none that is higher", byPriority, alter(p.c2, "ALTER QMGR CLWLUSEQ(ANY)"), alter(p.c2, "ALTER QMGR CLWLUSEQ(LOCAL)"),
+			actions.MoveWaiting, "no other instance",
+		},
+		{
+			"the other one takes none", nil,
+			func() {
+				mqscRun(t, p.c3, "ALTER QLOCAL(DCQ1) PUT(DISABLED)")
+				elsewhere("QM3 disabled", func(in *qmgr.Instance) bool { return !in.Put })
+			},
+			func() {
+				mqscRun(t, p.c3, "ALTER QLOCAL(DCQ1) PUT(ENABLED)")
+				elsewhere("QM3 enabled", func(in *qmgr.Instance) bool { return in.Put })
+			}, actions.MoveWaiting, "no other instance",
+		},
+		{"a queue that is gone", func(o *actions.Order) { o.Base = "NONE" }, func() {}, func() {}, actions.MoveFailed, ""},
+	} {
+		tc.begin()
+		m := p.move(t, tc.order)
+		if tc.outcome == actions.MoveFailed {
+			if m.Outcome != tc.outcome || m.Err == nil || m.Moved != 0 {
+				t.Errorf("%s: %+v", tc.what, m)
+			}
+		} else {
+			want(tc.what, m, tc.outcome, tc.reason)
+		}
+		tc.end()
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	o := actions.Order{Queue: "DCQ1", Base: "DCQ1", Type: "QLOCAL"}
+	if m := NewMover(p.link, p.ledger).Move(cancelled, o, func() error { return nil }, func(actions.Moved) {}); m.Outcome != actions.MoveCancelled || m.Moved != 0 {
+		t.Errorf("cancelled before it began: %+v", m)
+	}
+	open(t, ours, "DCQ1", mqi.MQOO_INPUT_SHARED) // the daemon's own is no reader
+	mqscRun(t, p.c2, "ALTER QMGR CLWLUSEQ(ANY)")
+	mqscRun(t, p.c3, "ALTER QLOCAL(DCQ1) CLWLPRTY(1)")
+	elsewhere("QM3's priority", func(in *qmgr.Instance) bool { return in.Prty == 1 })
+	if m := p.move(t, byPriority); m.Outcome != actions.MoveEmpty || m.Moved != 30 || m.To["QM3"] != 30 {
+		t.Errorf("when nothing forbids it: %+v", m)
 	}
 }
