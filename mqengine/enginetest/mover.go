@@ -27,7 +27,7 @@ func (v *mover) look(a *app) {
 		res := ans.Result.(*qmgr.InstancesResult)
 		for _, in := range res.Instances {
 			if in.Local && !in.Put {
-				v.move(a, qmgr.MoveReq{From: queue, To: queue, Max: 1 + a.s.rng.IntN(50)})
+				v.move(a, qmgr.MoveReq{From: queue, To: queue, Max: 1 + a.s.rng.IntN(50), Group: a.s.rng.IntN(100)})
 				return
 			}
 		}
