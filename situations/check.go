@@ -215,12 +215,21 @@ func (w *work) bothTrue(a *Situation, x *Action, b *Situation, y *Action) string
 	return when
 }
 
-// checkPartner warns of a put: DISABLED that nothing ever takes back.
+// waysBack are the lowerings that only another action takes back, and what to
+// say where there is none.
+var waysBack = map[Verb][2]string{
+	VerbPut:         {"put: ENABLED", "nothing enables the queue again when an application comes back"},
+	VerbSuspend:     {"resume: true", "nothing resumes the queue manager again"},
+	VerbStopChannel: {"start_channel: true", "nothing starts the channel again"},
+}
+
+// checkPartner warns of a lowering that nothing ever takes back.
 func (w *work) checkPartner(list []*Situation, takers *watchIndex, i int) {
 	s := list[i]
 	for k := range s.Actions {
 		a := &s.Actions[k]
-		if a.Verb != VerbPut || a.Value != "DISABLED" || a.Claim || takesBack(s.OnClear) {
+		back, known := waysBack[a.Verb]
+		if !known || raises(a) || a.Claim || takesBack(s.OnClear) {
 			continue
 		}
 		for _, j := range takers.near(s, len(list)) {
@@ -229,17 +238,17 @@ func (w *work) checkPartner(list []*Situation, takers *watchIndex, i int) {
 			}
 		}
 		if k < len(s.actionNodes) {
-			s.doc.warn(verbPlace(s.doc, s.actionNodes[k]), "no-way-back", "write: on_clear: revert, or a situation with put: ENABLED",
-				"nothing enables the queue again when an application comes back")
+			s.doc.warn(verbPlace(s.doc, s.actionNodes[k]), "no-way-back", "write: on_clear: revert, or a situation with "+back[0], "%s", back[1])
 		}
 		return
 	}
 }
 
-// takesBack: exec and redistribution aside, only put: ENABLED enables a queue,
-// but what a program does is not for us to know.
+// takesBack: exec and commands aside, only put: ENABLED enables a queue, resume a
+// queue manager, start_channel a channel; what a program does is not for us to know.
 func takesBack(list []Action) bool {
 	return slices.ContainsFunc(list, func(a Action) bool {
-		return a.Verb == VerbPut && a.Value == "ENABLED" || a.Verb == VerbExec
+		_, lever := waysBack[a.Verb]
+		return lever && raises(&a) || a.Verb == VerbResume || a.Verb == VerbStartChannel || a.Verb == VerbExec
 	})
 }

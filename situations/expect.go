@@ -56,7 +56,7 @@ func (l *loader) checkWait(s *Situation, at place) {
 	if s.For.Duration > 0 {
 		worst = s.For.Duration + interval
 	}
-	if s.Schedule.OnChange && s.For.Samples <= 1 && s.For.Duration == 0 {
+	if s.Schedule.OnChange && l.group == GroupQueue && s.For.Samples <= 1 && s.For.Duration == 0 {
 		return // a change is seen at once
 	}
 	if worst > s.MaxWait {

@@ -1,6 +1,9 @@
 package situations
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
 
 // Group is what a situation watches, in Tivoli's sense: a kind of row with
 // attributes of its own.
@@ -125,4 +128,21 @@ func (g Group) command() string {
 	case GroupQueue:
 	}
 	return `write: mqsc: "ALTER QLOCAL(${QUEUE}) DESCR('idle')"`
+}
+
+// Sample is a row of a group in which every name has a value, to try texts on.
+func Sample(g Group, name string) Row {
+	table := tableOf(g)
+	v := reflect.New(reflect.TypeOf(table.env())).Elem()
+	for i := range table.list {
+		a := &table.list[i]
+		switch {
+		case a.Type != typeText:
+		case len(a.Values) > 0:
+			v.FieldByName(a.Name).SetString(a.Values[0])
+		default:
+			v.FieldByName(a.Name).SetString(name)
+		}
+	}
+	return Row{Queue: g.Item(name), InstancesKnown: true, Env: v.Interface()}
 }

@@ -295,6 +295,9 @@ func (l *loader) situation(n *yaml.Node) {
 	}
 	l.conditions(s, es)
 	l.effects(s, es)
+	if n := es.get("sample"); n != nil && s.Schedule.OnChange && l.group == GroupChannel {
+		l.warn(l.at(n), "on-change", "", "no queue manager tells of what its channels do, so they are looked at %s only", s.Schedule.yamlEvery())
+	}
 	l.rules.Situations = append(l.rules.Situations, s)
 	l.lintSituation(s, es)
 }

@@ -76,7 +76,8 @@ func (l *loader) scalarAction(n *yaml.Node, s string) {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(s), " ")
 	help := "write: - put: DISABLED"
 	if slices.Contains(actionVerbs, verb) {
-		if rest = strings.TrimSpace(rest); rest == "" && verb == "redistribute" {
+		alone := []Verb{VerbRedistribute, VerbSuspend, VerbResume, VerbStartChannel, VerbStopChannel}
+		if rest = strings.TrimSpace(rest); rest == "" && slices.Contains(alone, Verb(verb)) {
 			rest = "true"
 		}
 		if rest != "" {

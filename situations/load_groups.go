@@ -91,8 +91,9 @@ func (l *loader) clusters(n *yaml.Node, what string) []string {
 	if s := follow(n); s.Kind == yaml.ScalarNode && (s.Value == "true" || s.Value == "all") {
 		return nil
 	}
+	before := len(l.problems)
 	nodes := l.list(n, what)
-	if len(nodes) == 0 {
+	if len(nodes) == 0 && len(l.problems) == before {
 		l.fail(l.at(n), "missing", "write: "+what+": true, or the name of a cluster", "%s names no cluster", what)
 	}
 	var out []string
@@ -117,4 +118,12 @@ func (l *loader) clusters(n *yaml.Node, what string) []string {
 		return nil
 	}
 	return out
+}
+
+// yamlEvery is when a schedule samples by the clock, in a sentence.
+func (s *Schedule) yamlEvery() string {
+	if s.Cron != "" {
+		return "at " + s.Cron
+	}
+	return "every " + formatDuration(s.Every)
 }

@@ -37,11 +37,9 @@ func (c *Commander) Command(ctx context.Context, text string) error {
 }
 
 // CheckCommand says what is wrong with the command of a rule, as it will be when
-// names are replaced by something short, and gives its verb.
-func CheckCommand(text string) (verb string, err error) {
-	row := situations.Row{Queue: "Q", Env: situations.Attributes{
-		QUEUE: "Q", QMGR: "Q", CLUSTER: "C", TYPE: "QLOCAL", PUT: "ENABLED", GET: "ENABLED", CLWLUSEQ: "QMGR", DEFBIND: "OPEN",
-	}, InstancesKnown: true}
+// names of the group are replaced by something short, and gives its verb.
+func CheckCommand(group situations.Group, text string) (verb string, err error) {
+	row := situations.Sample(group, "Q")
 	expanded, err := situations.ExpandMQSC(text, &row)
 	if err != nil {
 		return "", err

@@ -97,7 +97,7 @@ func CheckCommands(rules *situations.RuleSet, allow *[]string) []situations.Prob
 			p := situations.Problem{
 				File: s.File, Line: s.Line, Column: s.Column, Length: 1, Code: "mqsc", Severity: situations.SeverityError,
 			}
-			verb, err := adapt.CheckCommand(a.Value)
+			verb, err := adapt.CheckCommand(s.Watch.Group, a.Value)
 			switch {
 			case err != nil:
 				p.Message = fmt.Sprintf("mqsc %s: %v", a.Value, err)
