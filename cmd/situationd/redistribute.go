@@ -134,8 +134,8 @@ func (f *redistributeFlags) cancelRun(ctx context.Context, env *cliEnv, client *
 const (
 	// forecastTimeout is how long a queue may take to be looked through.
 	forecastTimeout = 30 * time.Second
-	// runWait is how long one question about a run waits for news.
-	runWait = time.Second
+	// runWait is how long one question about a run waits for its end.
+	runWait = 250 * time.Millisecond
 )
 
 // runByDaemon has the daemon do it, and follows it until it is over.

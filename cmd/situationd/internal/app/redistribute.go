@@ -254,22 +254,23 @@ func refusal(queue string, err error) error {
 	}
 }
 
-// Redistribution tells how a run stands: at once if it is over or wait is 0, else
-// when there is news, or after wait.
+// Redistribution tells how a run stands: when it is over, or after wait.
 func (a *App) Redistribution(ctx context.Context, id string, wait time.Duration) (httpapi.Redistribution, error) {
 	run, changed, err := a.engine.MoveRun(id)
 	if err != nil {
 		return httpapi.Redistribution{}, fmt.Errorf("%w: %w; only the last ones are remembered, and only as long as the daemon runs", httpapi.ErrNotFound, err)
 	}
-	if wait > 0 && !run.Over {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for waiting := wait > 0; waiting && !run.Over; {
 		select {
 		case <-changed:
 		case <-timer.C:
+			waiting = false
 		case <-ctx.Done():
+			waiting = false
 		}
-		if run, _, err = a.engine.MoveRun(id); err != nil {
+		if run, changed, err = a.engine.MoveRun(id); err != nil {
 			return httpapi.Redistribution{}, fmt.Errorf("%w: %w", httpapi.ErrNotFound, err)
 		}
 	}

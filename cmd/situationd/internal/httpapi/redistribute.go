@@ -14,7 +14,7 @@ type Redistributor interface {
 	// Foresee says what a run would move now, where to, and what would stay.
 	Foresee(ctx context.Context, queue string, evenIfBound bool) (Forecast, error)
 	// Redistribute begins a run. How it stands is asked of Redistribution, which
-	// answers when that is other than at the time seen, or after wait.
+	// answers when it is over, or after wait.
 	Redistribute(ctx context.Context, by string, r RedistributeRequest) (Redistribution, error)
 	Redistribution(ctx context.Context, id string, wait time.Duration) (Redistribution, error)
 	// CancelRedistribute ends whatever moves messages of a queue.
@@ -103,7 +103,7 @@ type Prevention struct {
 	Reason  string `json:"reason"`
 }
 
-// longestWait bounds how long a question about a run may wait for news.
+// longestWait bounds how long a question about a run may wait for its end.
 const longestWait = 5 * time.Second
 
 // forecasts bounds how many are made at one time: each looks at a whole queue.
