@@ -111,27 +111,32 @@ type entry struct {
 type moveMemory struct {
 	ran    bool
 	last   Moved
-	seen   stranded
-	ready  int // other instances that could be chosen, and applications that read
-	served int // them, in the sample that was looked at last
-	idle   int // runs in a row that moved nothing
+	seen   stranded // in the sample that was looked at last
+	idle   int      // runs in a row that moved nothing
 	due    time.Time
 	ended  time.Time // when the last run did
 	report Outcome   // outcome that the journal knows
 }
 
-// stranded is what the sample that a run began with said of its queue.
+// stranded is what a sample says of messages that wait and of where they could go.
 type stranded struct {
+	seen               bool
 	depth, uncommitted int
 	definition         string // what of it allows or forbids moving
+	ready, served      int    // other instances that could be chosen, and applications that read them
 }
 
-func strandedOn(row *situations.Row) stranded {
-	env, ok := row.Env.(situations.Attributes)
-	if !ok {
-		return stranded{}
+// news says that what was not possible when it was as before may be now; idle:
+// it was that nothing could move.
+func (is stranded) news(was stranded, idle bool) bool {
+	switch {
+	case !was.seen:
+		return false
+	case is.ready > was.ready || is.served > was.served || is.definition != was.definition:
+		return true
+	default:
+		return idle && is != was
 	}
-	return stranded{env.CURDEPTH, env.UNCOM, env.GET + " " + env.CLWLUSEQ + " " + env.DEFBIND}
 }
 
 func (en *entry) action() *situations.Action {

@@ -177,24 +177,28 @@ func (e *Engine) remember(s *step, m Moved, started bool) {
 		wait = min(2*wait, max(longestIdle, wait))
 	}
 	mem.ran, mem.last, mem.report = true, m, m.Outcome
-	mem.seen = strandedOn(&s.row)
-	mem.ready, mem.served = e.elsewhere(s.en, &s.row)
 	mem.ended = time.Now()
 	mem.due = mem.ended.Add(wait)
 }
 
-// elsewhere counts the other instances that could be chosen with this rule's
-// lever down, and the applications that are known to read them.
-func (e *Engine) elsewhere(en *entry, row *situations.Row) (ready, served int) {
-	if !row.InstancesKnown {
-		return 0, 0
+// stranded is what a sample says. Values that were read back since do not count:
+// one sample is compared with the next.
+func (e *Engine) stranded(en *entry, row *situations.Row) stranded {
+	is := stranded{seen: true}
+	if env, ok := row.Env.(situations.Attributes); ok {
+		is.depth, is.uncommitted = env.CURDEPTH, env.UNCOM
+		is.definition = env.GET + " " + env.CLWLUSEQ + " " + env.DEFBIND
 	}
+	if !row.InstancesKnown {
+		return is
+	}
+	is.ready = ReadyElsewhere(*row, LeverOf(en.in.Actions, e.opt.V6))
 	for i := range row.Instances {
 		if in := &row.Instances[i]; !in.Local && in.ReadersKnown {
-			served += in.Readers
+			is.served += in.Readers
 		}
 	}
-	return ReadyElsewhere(*row, LeverOf(en.in.Actions, e.opt.V6)), served
+	return is
 }
 
 // nextWatch looks whether messages came to a queue that was emptied: late ones
@@ -215,13 +219,12 @@ func (e *Engine) nextWatch(tg *target, en *entry, now time.Time) *step {
 	if en.move.last.Outcome == MoveEmpty && !good.At.After(en.move.ended) {
 		return nil // these messages are those that moved
 	}
-	ready, served := e.elsewhere(en, &row)
-	was, is := en.move.seen, strandedOn(&row)
-	if en.move.idle > 0 && is != was || is.definition != was.definition || ready > en.move.ready || served > en.move.served {
+	was, is := en.move.seen, e.stranded(en, &row)
+	en.move.seen = is
+	if is.news(was, en.move.idle > 0) {
 		en.move.due, en.move.idle = time.Time{}, 0
 	}
-	en.move.ready, en.move.served = ready, served
-	if ready == 0 {
+	if is.ready == 0 {
 		return nil
 	}
 	return e.nextAction(tg, en, index, now)

@@ -206,3 +206,24 @@ func TestMoving_OrderIsTheRules(t *testing.T) {
 		}
 	})
 }
+
+// What was read back after a sample differs from the sample; that is no news, and
+// no reason to search the queue over and over until the next one.
+func TestMoving_ValuesReadBackAreNoNews(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.others[0].ClwlPrty = 5
+		w.values[attrPriority] = "5"
+		w.depth, w.mover.stays = 5, 5
+		lower := priority("0")
+		lower.UseQ = "any"
+		w.tick(w.intent("D", open, lower, slowly))
+		w.sleep(w.interval)
+		if w.mover.runs > 1 {
+			t.Errorf("%d runs on one sample", w.mover.runs)
+		}
+		w.pass(20)
+		if w.mover.runs > 2 {
+			t.Errorf("%d runs in twenty samples", w.mover.runs)
+		}
+	})
+}
