@@ -104,11 +104,15 @@ func (e *Engine) ask(ctx context.Context, s *step, rows []*situations.Row, qmid 
 	if qmid == "" {
 		return peersWait, "", errors.New("the QMID of this queue manager is not known")
 	}
+	asked := "" // one look for all of them: there may be thousands
+	if len(rows) == 1 {
+		asked = rows[0].Queue
+	}
+	seen, err := e.opt.Peers.Look(ctx, asked)
+	if err != nil {
+		return peersWait, "", err
+	}
 	for _, row := range rows {
-		seen, err := e.opt.Peers.Look(ctx, row.Queue)
-		if err != nil {
-			return peersWait, "", err
-		}
 		step, why := weigh(qmid, row.Queue, seen.Intents)
 		if step != peersGo {
 			return step, why, nil
@@ -132,7 +136,7 @@ func firstHand(row *situations.Row, peers []PeerInstance) *situations.Row {
 	for i := range out.Instances {
 		in := &out.Instances[i]
 		for _, p := range peers {
-			if in.Local || p.QMgr != in.QMgr || p.QMID != "" && in.QMID != "" && p.QMID != in.QMID {
+			if in.Local || p.Queue != "" && p.Queue != row.Queue || p.QMgr != in.QMgr || p.QMID != "" && in.QMID != "" && p.QMID != in.QMID {
 				continue
 			}
 			in.Put = in.Put && p.Put

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -206,4 +207,46 @@ func TestAffected(t *testing.T) {
 			t.Errorf("%s in %v: %v, want %s", c.f.Target.Queue, c.clusters, got, c.want)
 		}
 	}
+}
+
+// What takes several queues away asks about all of them in one look, and waits
+// for whoever wants one of them first.
+func TestAsk_AboutEveryQueue(t *testing.T) {
+	t.Parallel()
+	a, b := hosted("A", true), hosted("B", true)
+	a.Instances[1].QMID, b.Instances[1].QMID = "QM3", "QM3"
+	intent := func(qmid, queue string) PeerIntent { return PeerIntent{QMgr: qmid, QMID: qmid, Queue: queue} }
+	for _, c := range []struct {
+		name string
+		look PeerLook
+		want peerStep
+	}{
+		{"nobody", PeerLook{}, peersGo},
+		{"a lower one wants the second", PeerLook{Intents: []PeerIntent{intent("QM1", "B")}}, peersWithdraw},
+		{"a higher one wants the second", PeerLook{Intents: []PeerIntent{intent("QM3", "B")}}, peersWait},
+		{"another queue", PeerLook{Intents: []PeerIntent{intent("QM1", "C")}}, peersGo},
+		{"the second is down there", PeerLook{Instances: []PeerInstance{
+			{QMgr: "QM3", QMID: "QM3", Queue: "A", Put: true}, {QMgr: "QM3", QMID: "QM3", Queue: "B"},
+		}}, peersTooFew},
+	} {
+		p := &countedPeers{look: c.look}
+		e := &Engine{opt: Options{Peers: p}}
+		in := situations.Intent{Actions: []situations.Action{{Verb: situations.VerbSuspend}}}
+		s := &step{tg: &target{Target: Target{QMgr: "QM2", Queue: theManager}}, en: &entry{in: in}}
+		got, why, err := e.ask(t.Context(), s, []*situations.Row{&a, &b}, "QM2")
+		if err != nil || got != c.want || !slices.Equal(p.asked, []string{""}) {
+			t.Errorf("%s: %d (%s), %v; asked %q", c.name, got, why, err, p.asked)
+		}
+	}
+}
+
+// countedPeers answer always the same.
+type countedPeers struct {
+	look  PeerLook
+	asked []string
+}
+
+func (p *countedPeers) Look(_ context.Context, queue string) (PeerLook, error) {
+	p.asked = append(p.asked, queue)
+	return p.look, nil
 }

@@ -108,11 +108,12 @@ type PeerIntent struct {
 // PeerInstance is an instance of a queue as its own daemon sees it.
 type PeerInstance struct {
 	QMgr, QMID         string
+	Queue              string // may be empty in the answer about one queue
 	Put                bool
 	ClwlRank, ClwlPrty int
 }
 
-// PeerLook is what the other daemons show of one queue.
+// PeerLook is what the other daemons show of one queue, or of all.
 type PeerLook struct {
 	Intents   []PeerIntent
 	Instances []PeerInstance
@@ -121,6 +122,7 @@ type PeerLook struct {
 // Peers reads what the other daemons have published. An error means that at
 // least one of them was not reached: then nothing is lowered.
 type Peers interface {
+	// Look reads what they show of a queue, or of all queues with "".
 	Look(ctx context.Context, queue string) (PeerLook, error)
 }
 

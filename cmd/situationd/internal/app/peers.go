@@ -170,7 +170,7 @@ func (p *peers) ask(ctx context.Context, address, queue string) (status httpapi.
 	return status, nil
 }
 
-// Look reads every peer now, all at once.
+// Look reads every peer now, all at once; of all queues with "".
 func (p *peers) Look(ctx context.Context, queue string) (actions.PeerLook, error) {
 	statuses, errs := make([]httpapi.Status, len(p.addresses)), make([]error, len(p.addresses))
 	var wait sync.WaitGroup
@@ -190,15 +190,15 @@ func (p *peers) Look(ctx context.Context, queue string) (actions.PeerLook, error
 	for i := range statuses {
 		s := &statuses[i]
 		for _, w := range s.Intents {
-			if w.Queue == queue {
+			if queue == "" || w.Queue == queue {
 				look.Intents = append(look.Intents, actions.PeerIntent{QMgr: w.QMgr, QMID: w.QMID, Queue: w.Queue})
 			}
 		}
 		for j := range s.Queues {
 			q := &s.Queues[j]
-			if q.Source == "own" && q.Queue == queue && q.Put != nil && q.ClwlRank != nil && q.ClwlPrty != nil {
+			if q.Source == "own" && (queue == "" || q.Queue == queue) && q.Put != nil && q.ClwlRank != nil && q.ClwlPrty != nil {
 				look.Instances = append(look.Instances, actions.PeerInstance{
-					QMgr: s.QMgr, QMID: s.QMID, Put: *q.Put == "ENABLED", ClwlRank: *q.ClwlRank, ClwlPrty: *q.ClwlPrty,
+					QMgr: s.QMgr, QMID: s.QMID, Queue: q.Queue, Put: *q.Put == "ENABLED", ClwlRank: *q.ClwlRank, ClwlPrty: *q.ClwlPrty,
 				})
 			}
 		}
