@@ -23,7 +23,6 @@ type MoveRequest struct {
 type MoveRun struct {
 	ID        string // of its lines in the journal
 	By, Queue string
-	Asked     time.Time
 	State     string // waiting, moving, then the outcome
 	Why       string // what it waits for
 	Over      bool
@@ -131,7 +130,7 @@ func (e *Engine) Redistribute(r MoveRequest) (MoveRun, error) {
 		Row:     situations.Row{Queue: t.Queue},
 	}
 	en := &entry{in: in}
-	run := &handRun{MoveRun: MoveRun{ID: in.ID, By: r.By, Queue: r.Queue, Asked: now.UTC(), State: RunWaiting, Why: "a sample"}, changed: make(chan struct{})}
+	run := &handRun{MoveRun: MoveRun{ID: in.ID, By: r.By, Queue: r.Queue, State: RunWaiting, Why: "a sample"}, changed: make(chan struct{})}
 	e.mu.Lock()
 	if err := e.mayMove(t, now); err != nil {
 		e.mu.Unlock()

@@ -44,7 +44,7 @@ func (e *Engine) redistribute(s *step) {
 		}
 		started = true
 		return nil
-	}, func(m Moved) { e.show(s, m, "moving") })
+	}, func(m Moved) { e.show(s, m, RunMoving) })
 	e.moved(s, res, started)
 }
 
