@@ -227,3 +227,38 @@ func TestMoving_ValuesReadBackAreNoNews(t *testing.T) {
 		}
 	})
 }
+
+// Journal, status and metrics agree on what moved, run by run and in all.
+func TestMoving_IsCounted(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth, w.mover.stays = 5, 3
+		w.tick(w.intent("D", open, put(disabled), moving))
+		w.pass(3)
+		w.readers = 1 // the situation takes its time to clear
+		w.pass(1)
+		runs := w.mover.runs
+		w.pass(5)
+		if w.mover.runs != runs {
+			t.Errorf("%d runs although the samples show a reader", w.mover.runs-runs)
+		}
+		w.readers, w.mover.stays = 0, 0
+		w.depth = 4
+		w.pass(3)
+		var got [][2]int
+		for _, e := range w.journal.all() {
+			if e.Action == "redistribute" && e.Result == resultDone && e.Moved > 0 {
+				got = append(got, [2]int{e.Moved, e.Remaining})
+			}
+		}
+		if diff := cmp.Diff([][2]int{{2, 3}, {4, 0}}, got); diff != "" {
+			t.Error("moved and remaining in the journal:", diff)
+		}
+		jobs := w.engine.Snapshot().Jobs
+		if len(jobs) != 1 || jobs[0].Moved != 6 || jobs[0].Remaining != 0 || jobs[0].State != string(MoveEmpty) {
+			t.Errorf("jobs %+v", jobs)
+		}
+		if n := w.engine.Stats().Moved; n != 6 {
+			t.Errorf("the metrics say %d", n)
+		}
+	})
+}
