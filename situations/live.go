@@ -20,8 +20,8 @@ type book struct {
 	slots     []*slot
 	frozen    map[Key]*State // of situations that are not enabled
 	lastEpoch int64
-	owed      batch          // items dropped, until that is recorded
-	suspicion map[Group]bool // the last complete sample missed too many items to be believed
+	owed      batch            // items dropped, until that is recorded
+	suspicion [groupCount]bool // the last complete sample missed too many items to be believed
 	eval      evaluation
 	samples   tracker
 	active    []*liveSituation // scratch of a tick

@@ -40,13 +40,13 @@ func (b *book) tick(obs *Observation, now time.Time) batch {
 
 // absences is what a missing row says in each group. A group without any row
 // tells nothing, and the queue manager itself is never gone.
-func (b *book) absences(obs *Observation, rows, others []Row) map[Group]Verdict {
-	out := map[Group]Verdict{GroupQueue: Unknown, GroupChannel: Unknown, GroupQMgr: Unknown}
+func (b *book) absences(obs *Observation, rows, others []Row) [groupCount]Verdict {
+	out := [groupCount]Verdict{Unknown, Unknown, Unknown}
 	if len(rows) > 0 && obs.Complete && b.believe(GroupQueue, rows) {
-		out[GroupQueue] = Gone
+		out[GroupQueue.index()] = Gone
 	}
 	if n := channelsIn(others); n > 0 && b.believe(GroupChannel, others[:n]) {
-		out[GroupChannel] = Gone
+		out[GroupChannel.index()] = Gone
 	}
 	return out
 }
@@ -98,7 +98,7 @@ func ordered(rows []Row) []Row {
 func (b *book) believe(g Group, rows []Row) bool {
 	known, missing, i := 0, 0, 0
 	for _, sl := range b.slots {
-		if of, _ := GroupOf(sl.queue); of != g || !sl.present {
+		if !sl.present || groupIndex(sl.queue) != g.index() {
 			continue
 		}
 		known++
@@ -110,11 +110,9 @@ func (b *book) believe(g Group, rows []Row) bool {
 		}
 	}
 	doubtful := 2*missing > known
-	ok := !doubtful || b.suspicion[g]
-	if b.suspicion == nil {
-		b.suspicion = map[Group]bool{}
-	}
-	b.suspicion[g] = doubtful && !ok
+	suspicion := &b.suspicion[g.index()]
+	ok := !doubtful || *suspicion
+	*suspicion = doubtful && !ok
 	return ok
 }
 
@@ -124,7 +122,7 @@ type tickRun struct {
 	out     *batch
 	active  []*liveSituation // that this sample is for
 	at, now time.Time
-	absent  map[Group]Verdict // of an item without a row
+	absent  [groupCount]Verdict // of an item without a row, by group
 	// opened tells of the items judged in this tick that may end others whether
 	// they are open now.
 	opened map[*item]bool
@@ -139,7 +137,7 @@ func (t *tickRun) merge(lists ...[]Row) {
 	for _, rows := range lists {
 		for r := 0; r < len(rows); {
 			row := &rows[r]
-			for i < len(slots) && compareItems(slots[i].queue, row.Queue) < 0 {
+			for i < len(slots) && slots[i].queue != row.Queue && compareItems(slots[i].queue, row.Queue) < 0 {
 				prune = t.missing(slots[i]) || prune
 				i++
 			}
@@ -179,8 +177,7 @@ func (s *slot) empty() bool {
 // missing judges the items of a slot that the sample does not have, and says
 // whether the slot has become empty.
 func (t *tickRun) missing(sl *slot) bool {
-	g, _ := GroupOf(sl.queue)
-	v := t.absent[g]
+	v := t.absent[groupIndex(sl.queue)]
 	if v == Gone {
 		sl.present = false
 	}
