@@ -243,7 +243,7 @@ func (en *entry) cancelMove(by string) bool {
 		return false
 	}
 	en.p.Cancelled = by
-	if en.moving() {
+	if en.interrupt != nil && (waits || en.moving()) { // under way, or just about to be
 		en.interrupt()
 	} else if en.byHand() && !en.running {
 		en.supersede("cancelled by " + by)

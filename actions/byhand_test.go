@@ -167,6 +167,26 @@ func TestCancelEndsARunByHand(t *testing.T) {
 	})
 }
 
+// A run that was cancelled before it began never does.
+func TestCancelEndsARunThatWaits(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth = 40
+		w.tick()
+		run := w.move(MoveRequest{})
+		if _, err := w.engine.CancelMove("bert", queueName); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(3)
+		got := w.runOf(run.ID)
+		if !got.Over || got.State != string(MoveCancelled) || got.Report.Reason != "cancelled by bert" {
+			t.Errorf("%+v", got)
+		}
+		if w.mover.runs != 0 || w.depth != 40 || w.store.left() != 0 {
+			t.Errorf("%d runs, depth %d, %d intents left", w.mover.runs, w.depth, w.store.left())
+		}
+	})
+}
+
 // A rule whose moving was cancelled moves nothing until its next edge, also over
 // a restart; what else it did stands.
 func TestCancelledRuleMovesAgainAtItsNextEdge(t *testing.T) {
