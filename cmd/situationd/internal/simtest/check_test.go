@@ -54,8 +54,23 @@ func (w *world) heal() {
 // for those who put, and then nothing changes any more.
 func (w *world) alone() {
 	for _, r := range w.readers {
+		r.start()
+	}
+	w.runFor(2*untilLoaded, nil)
+	for _, r := range w.readers {
 		if r.wanted {
 			r.end(true)
+		}
+	}
+	// The daemons begin together, so that the grace of all of them is over in the same
+	// moment: what they lower they lower at once.
+	for _, h := range w.hosts {
+		if d := h.daemon; d != nil && d.alive.Load() {
+			w.counts.DaemonKilled++
+			d.kill(false)
+		}
+		if h.daemon == nil {
+			h.startDaemon()
 		}
 	}
 	w.runFor(untilAlone, nil)
