@@ -100,7 +100,9 @@ func (h *host) startDaemon() {
 		d.disk.end()
 		w.ask(h.number, "over", func() {
 			d.over = true
-			os.RemoveAll(d.data) //nolint:errcheck // the whole folder goes in the end
+			if err := os.RemoveAll(d.data); err != nil {
+				w.fail("%v", err)
+			}
 			if h.daemon == d {
 				h.daemon = nil
 			}

@@ -74,7 +74,6 @@ type host struct {
 	name   string
 	m      *enginetest.Member
 	rules  string // the rule file
-	text   string // what is in it
 	daemon *daemon
 	lives  int
 	queues map[string]*instance
