@@ -32,6 +32,10 @@ func (m *fakeManager) Set(ctx context.Context, queue, typ string, values []Value
 	defer w.mu.Unlock()
 	sent := w.trouble
 	w.trouble = time.Now()
+	if w.dieBeforeSet {
+		w.dieBeforeSet = false
+		m.g.kill()
+	}
 	if err := m.g.pass(); err != nil {
 		return err
 	}
@@ -47,6 +51,10 @@ func (m *fakeManager) Set(ctx context.Context, queue, typ string, values []Value
 		w.onSet(call)
 	}
 	w.sets = append(w.sets, call)
+	if w.dieAfterSet {
+		w.dieAfterSet = false
+		defer m.g.kill()
+	}
 	for _, v := range values {
 		w.values[v.Attr] = v.Value
 	}

@@ -9,8 +9,7 @@ import (
 
 func TestResumeFindsTheChangeMade(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
-		// begin: save, journal; set; then nothing more gets out.
-		w.gate.set(4)
+		w.dieAfterSet = true // from then on nothing gets out
 		w.tick(w.intent("S", open, claimed(put(disabled))))
 		w.end()
 		w.want(attrPut, disabled)
@@ -27,7 +26,7 @@ func TestResumeFindsTheChangeMade(t *testing.T) {
 
 func TestResumeRedoesTheChangeNotMade(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
-		w.gate.set(3)
+		w.dieBeforeSet = true
 		w.tick(w.intent("S", open, claimed(put(disabled))))
 		w.end()
 		w.want(attrPut, enabled)

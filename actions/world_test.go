@@ -38,6 +38,9 @@ type world struct {
 	connect  time.Time
 	qmid     string
 
+	// The daemon crashes just before, or just after, its next change.
+	dieBeforeSet, dieAfterSet bool
+
 	setErrs  int // the next so many alters fail
 	lostSets int // the next so many alters work, but say that they failed
 	setTakes time.Duration
@@ -86,6 +89,12 @@ func (g *gate) pass() error {
 		return errCrashed
 	}
 	return nil
+}
+
+func (g *gate) kill() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dead = true
 }
 
 func (g *gate) isDead() bool {
