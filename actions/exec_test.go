@@ -5,6 +5,7 @@ package actions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -166,6 +167,7 @@ func TestExecEndsWhatAnEarlierRunLeft(t *testing.T) {
 func TestExecEndsWhatAnEarlierRunJustBegan(t *testing.T) {
 	t.Parallel()
 	x, path := programs(t, `[ "$1" = leave ] && { setsid sleep 60 & echo $! >"$2"; }; exec sleep 60`)
+	id := fmt.Sprintf("%s:%d.0 ", t.Name(), os.Getpid()) // another run of the tests is not to be ended
 	left := filepath.Join(filepath.Dir(path), "left")
 	begin := func(attempt string, args ...string) (Process, chan Ended) {
 		started, ended := make(chan Process, 1), make(chan Ended, 1)
@@ -175,8 +177,8 @@ func TestExecEndsWhatAnEarlierRunJustBegan(t *testing.T) {
 		}()
 		return <-started, ended
 	}
-	mine, ended := begin(t.Name()+".0 1", "leave", left)
-	other, alsoEnded := begin(t.Name() + ".0 11")
+	mine, ended := begin(id+"1", "leave", left)
+	other, alsoEnded := begin(id + "11")
 	if mine.Started == 0 {
 		t.Skip("this system does not tell when a process was started")
 	}
@@ -196,7 +198,7 @@ func TestExecEndsWhatAnEarlierRunJustBegan(t *testing.T) {
 			t.Fatalf("no session of its own: %d, %v", sid, err)
 		}
 	}
-	x.End(t.Name()+".0 1", nil)
+	x.End(id+"1", nil)
 	if got := <-ended; got.Exit == 0 || got.Timeout {
 		t.Errorf("%+v", got)
 	}
