@@ -34,6 +34,9 @@ func (j *Journal) Ends() map[string]Result {
 			continue // the first one may be half a line
 		}
 		switch e.Result {
+		case resultStarted:
+			// What ended before it began, a look that failed, had no number of its own.
+			delete(out, attemptKey(e.ID, e.Attempt))
 		case resultDone, resultFailed, resultInDoubt:
 			out[attemptKey(e.ID, e.Attempt)] = e.Result
 		default:

@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -232,5 +233,27 @@ func TestLoweringEndsWhenSomebodyRaises(t *testing.T) {
 				w.want(attrPut, enabled)
 			})
 		})
+	}
+}
+
+// A look that failed before anything moved is told under the number of the attempt
+// that comes next, and is not its end.
+func TestEndsAreThoseOfWhatBegan(t *testing.T) {
+	t.Parallel()
+	j, err := OpenJournal(filepath.Join(t.TempDir(), "actions.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for _, e := range []Entry{
+		{ID: "a", Attempt: 1, Result: resultFailed}, {ID: "a", Attempt: 1, Result: resultStarted},
+		{ID: "b", Attempt: 1, Result: resultStarted}, {ID: "b", Attempt: 1, Result: resultDone},
+	} {
+		if err := j.Append(e, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(map[string]Result{attemptKey("b", 1): resultDone}, j.Ends()); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -79,6 +79,19 @@ func (w *world) alone() {
 	if after := w.changed(); before != after {
 		w.fail("nobody reads and nothing happens, and there were %d changes in %s", after-before, quietFor)
 	}
+	if w.everywhere(false) != "" {
+		w.runFor(quietFor, nil) // without peers the guard takes a lowering back a few intervals later
+	}
+	if q := w.everywhere(true); q != "" {
+		w.fail("nobody reads %s, and its daemons have lowered all instances", q)
+	}
+	for _, r := range w.readers {
+		r.start()
+	}
+}
+
+// everywhere is a queue of which the daemons have lowered every instance, blank if there is none.
+func (w *world) everywhere(count bool) string {
 	for _, q := range queues {
 		attr, all, instances := leverOf(q), true, 0
 		for _, h := range w.hosts {
@@ -90,17 +103,15 @@ func (w *world) alone() {
 			h.look(q, byNobody, nil)
 			ours := in.by[attr] == byDaemon && (in.values[attr] == "DISABLED" || in.values[attr] == "0")
 			all = all && ours
-			if ours {
+			if ours && count {
 				w.counts.LoweredAlone++
 			}
 		}
 		if all && instances > 0 {
-			w.fail("nobody reads %s, and its daemons have lowered all %d instances", q, instances)
+			return q
 		}
 	}
-	for _, r := range w.readers {
-		r.start()
-	}
+	return ""
 }
 
 // changed counts what daemons did to the queues of which nothing keeps them busy: no
