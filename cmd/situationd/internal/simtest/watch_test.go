@@ -237,8 +237,11 @@ func (h *host) checkOthers(d *daemon, queue, attr, after string) {
 	}
 	for _, o := range w.hosts {
 		in := o.queues[queue]
-		if in == nil || in.values[attr] == "" {
+		if in == nil || in.values[attr] == "" && w.cluster.Now().Sub(in.deleted) > 10*time.Second {
 			continue
+		}
+		if in.values[attr] == "" {
+			return // a person took it away, and that need not be known everywhere yet
 		}
 		if in.by[attr] != byDaemon || in.values[attr] != "DISABLED" && in.values[attr] != "0" {
 			return
