@@ -1,9 +1,13 @@
 package actions
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/situationd/situationd/situations"
 )
 
 // Out is a lowering of ours that stands: what was there before, and who wanted it.
@@ -150,10 +154,44 @@ func (e *Engine) Touched(queue string) time.Time {
 	return tg.changed
 }
 
-// Lowered lists what the daemon whose state this is changed and would give back.
+// Lowered lists what the daemon whose state this is changed and would give back,
+// and what it was lowering when it died: nobody has looked yet whether that was made.
 func (s *Stored) Lowered() []Standing {
 	outs := newOuts(s.Out)
+	for i := range s.Intents {
+		in := &s.Intents[i].Intent
+		outs.underWay(Target{QMgr: in.Key.QMgr, Queue: in.Key.Queue}, in, s.Intents[i].Progress.Flight)
+	}
 	return standingOf(s.Claims, outs.m)
+}
+
+// standing is what a person who wants everything back means. Beside a daemon that
+// died that is also what was under way; a daemon that runs ends that itself. The
+// lock is held.
+func (e *Engine) standing() []Standing {
+	if !e.opt.Manual {
+		return standingOf(e.claims.All(), e.outs.m)
+	}
+	outs := outs{m: maps.Clone(e.outs.m), dirty: map[claimKey]struct{}{}}
+	for _, en := range e.entries {
+		outs.underWay(en.target, &en.in, en.p.Flight)
+	}
+	return standingOf(e.claims.All(), outs.m)
+}
+
+// underWay adds the lowering that an attempt had begun.
+func (o *outs) underWay(t Target, in *situations.Intent, f *Flight) {
+	if f == nil || f.Index >= len(in.Actions) {
+		return
+	}
+	for _, c := range f.Changes {
+		if directionOf(c.Attr, c.Before, c.After) == lowering && o.get(t, c.Attr) == nil {
+			o.put(claimKey{t, c.Attr}, &Out{
+				Target: t, Attr: c.Attr, Before: c.Before, After: c.After, Situation: in.Key.Situation,
+				Action: describe(&in.Actions[f.Index], &in.Row), ID: fmt.Sprintf("%s.%d", in.ID, f.Index), At: f.At,
+			})
+		}
+	}
 }
 
 // standingOf joins claims and lowerings.

@@ -52,7 +52,9 @@ func decideAll(in *situations.Intent, f *Facts) decision {
 // It returns when that is done, or has failed, or ctx ends: what is not done then
 // goes on. What is still standing is for Lowered to tell.
 func (e *Engine) Revert(ctx context.Context, by, queue string) ([]Standing, error) {
-	wanted := e.Lowered()
+	e.mu.Lock()
+	wanted := e.standing()
+	e.mu.Unlock()
 	if queue != "" {
 		wanted = slices.DeleteFunc(wanted, func(s Standing) bool { return s.Target.Queue != queue })
 	}
