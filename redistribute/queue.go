@@ -102,7 +102,7 @@ type State struct {
 }
 
 // Queue is the queue that messages are taken from and the way they go. As many
-// MoveUnit as InFlight says are called at once, and one Look beside them.
+// MoveUnit and Look as InFlight says are called at once.
 type Queue interface {
 	// Look reads the state. An error is unknown: nothing moves on it.
 	Look(ctx context.Context) (State, error)

@@ -48,7 +48,7 @@ func (j *Job) Run(ctx context.Context) Report {
 	if err != nil {
 		return r.close(End{Outcome: Failed, Reason: err.Error()}, err)
 	}
-	r.first = s
+	r.first, r.looked = s, time.Now()
 	r.count(s)
 	plan, end := Begin(r.start, j.Rules, s)
 	if end != nil {
@@ -109,9 +109,7 @@ func (r *runner) close(end End, err error) Report {
 func (r *runner) look(ctx context.Context) (State, error) {
 	ctx, cancel := context.WithTimeout(ctx, unitTimeout)
 	defer cancel()
-	s, err := r.Queue.Look(ctx)
-	r.looked = time.Now()
-	return s, err
+	return r.Queue.Look(ctx)
 }
 
 // count enters a look into the report.
@@ -162,12 +160,24 @@ func (r *runner) unit(ctx context.Context, u Unit) (Result, error) {
 	return r.Queue.MoveUnit(ctx, u)
 }
 
-// answer is a unit that came back.
+// answer is a unit that came back, and the look after it.
 type answer struct {
-	number int
-	unit   Unit
-	res    Result
-	err    error
+	number  int
+	unit    Unit
+	res     Result
+	err     error
+	state   State
+	lookErr error
+}
+
+// fly runs a unit of work and looks at the queue after it. Looks of several units
+// go on at once: one after the other would hold up the next units.
+func (r *runner) fly(ctx context.Context, u Unit, number int) answer {
+	a := answer{number: number, unit: u}
+	if a.res, a.err = r.unit(ctx, u); a.err == nil {
+		a.state, a.lookErr = r.look(context.WithoutCancel(ctx))
+	}
+	return a
 }
 
 // units issues units as the plan gives them and the queue takes them.
@@ -184,10 +194,7 @@ func (r *runner) units(ctx context.Context) {
 			}
 			u.Skip = r.skip
 			flying++
-			go func() {
-				res, err := r.unit(ctx, u)
-				answers <- answer{number: number, unit: u, res: res, err: err}
-			}()
+			go func() { answers <- r.fly(ctx, u, number) }()
 		}
 		if flying == 0 {
 			if ctx.Err() != nil {
@@ -202,7 +209,7 @@ func (r *runner) units(ctx context.Context) {
 		select {
 		case a := <-answers:
 			flying--
-			r.take(ctx, a)
+			r.take(a)
 		case <-cancelled:
 			r.plan.Cancel()
 			cancelled = nil
@@ -210,15 +217,11 @@ func (r *runner) units(ctx context.Context) {
 	}
 }
 
-// take enters an answered unit into plan and ledger, and looks again.
-func (r *runner) take(ctx context.Context, a answer) {
-	var state State
-	var lookErr error
-	if a.err == nil {
-		state, lookErr = r.look(context.WithoutCancel(ctx))
-	}
-	r.plan.Answer(time.Now(), a.number, a.unit, a.res, a.err, state, lookErr)
-	for _, err := range []error{a.err, lookErr} {
+// take enters an answered unit, and what was seen after it, into plan and ledger.
+func (r *runner) take(a answer) {
+	r.looked = time.Now()
+	r.plan.Answer(r.looked, a.number, a.unit, a.res, a.err, a.state, a.lookErr)
+	for _, err := range []error{a.err, a.lookErr} {
 		if err != nil && r.err == nil {
 			r.err = err
 		}
@@ -235,8 +238,8 @@ func (r *runner) take(ctx context.Context, a answer) {
 	if r.noted++; r.noted >= flushEvery {
 		r.flush()
 	}
-	if lookErr == nil {
-		r.count(state)
+	if a.lookErr == nil {
+		r.count(a.state)
 	}
 	if r.Progress != nil {
 		rep := r.rep
@@ -275,6 +278,7 @@ func (r *runner) pause(ctx context.Context, wait time.Duration) {
 		return
 	}
 	state, err := r.look(ctx)
+	r.looked = time.Now()
 	if ctx.Err() != nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/situationd/situationd/actions"
@@ -26,10 +27,15 @@ type movingQueue struct {
 	link  *Link
 	order actions.Order
 
-	readAt  time.Time
-	useQ    string
-	defBind string
-	getOff  bool
+	mu   sync.Mutex // one look reads the definition, those beside it wait
+	read moveDefinition
+}
+
+// moveDefinition is what the definition says of moving.
+type moveDefinition struct {
+	at            time.Time
+	useQ, defBind string
+	getOff        bool
 }
 
 var _ redistribute.Queue = (*movingQueue)(nil)
@@ -45,7 +51,8 @@ func (q *movingQueue) Look(ctx context.Context) (redistribute.State, error) {
 	if err != nil {
 		return redistribute.State{}, err
 	}
-	if err := q.readDefinition(ctx); err != nil {
+	def, err := q.readDefinition(ctx)
+	if err != nil {
 		return redistribute.State{}, err
 	}
 	dry, err := conn.Move(ctx, qmgr.MoveReq{From: q.order.Base, To: q.order.Queue, Max: 1, After: endOfQueue, DryRun: true})
@@ -54,7 +61,7 @@ func (q *movingQueue) Look(ctx context.Context) (redistribute.State, error) {
 	}
 	state := redistribute.State{
 		Depth: dry.Depth, Uncommitted: dry.Uncom, Readers: dry.Readers,
-		UseQ: q.useQ, GetDisabled: q.getOff, DefBind: q.defBind,
+		UseQ: def.useQ, GetDisabled: def.getOff, DefBind: def.defBind,
 		BindShown: true, // the engine's message headers carry the bind type
 		Horizon:   dry.Horizon, Arrived: dry.Arrived, Expired: dry.Expired,
 	}
@@ -77,29 +84,32 @@ func (q *movingQueue) ready(ctx context.Context, conn mqengine.Conn) (int, bool,
 
 // readDefinition reads what the definition says of moving: whether messages can
 // be got, how handles are bound, and whether the choice looks at other instances.
-func (q *movingQueue) readDefinition(ctx context.Context) error {
-	if now := time.Now(); now.Sub(q.readAt) < definitionEvery {
-		return nil
+func (q *movingQueue) readDefinition(ctx context.Context) (moveDefinition, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if time.Since(q.read.at) < definitionEvery {
+		return q.read, nil
 	}
 	manager := Manager{link: q.link}
 	base, err := manager.ReadBack(ctx, q.order.Base, "QLOCAL", []string{"GET", "CLWLUSEQ"})
 	if err != nil {
-		return err
+		return moveDefinition{}, err
 	}
 	advertised, err := manager.ReadBack(ctx, q.order.Queue, q.order.Type, []string{"DEFBIND"})
 	if err != nil {
-		return err
+		return moveDefinition{}, err
 	}
-	q.getOff, q.useQ, q.defBind = base[0].Value == "DISABLED", base[1].Value, advertised[0].Value
-	if q.useQ == "QMGR" {
+	def := moveDefinition{useQ: base[1].Value, defBind: advertised[0].Value, getOff: base[0].Value == "DISABLED"}
+	if def.useQ == "QMGR" {
 		own, err := manager.ReadBack(ctx, "", "QMGR", []string{"CLWLUSEQ"})
 		if err != nil {
-			return err
+			return moveDefinition{}, err
 		}
-		q.useQ = own[0].Value
+		def.useQ = own[0].Value
 	}
-	q.readAt = time.Now()
-	return nil
+	def.at = time.Now()
+	q.read = def
+	return def, nil
 }
 
 // MoveUnit moves one unit of work.
