@@ -9,7 +9,7 @@ import (
 
 // ProtocolVersion is the version of the local protocol that this build speaks.
 // PROTOCOL.md describes it; a change that an older side cannot read raises it.
-const ProtocolVersion = 1
+const ProtocolVersion = 2
 
 // Bounds of the local protocol. Both sides check them.
 const (
