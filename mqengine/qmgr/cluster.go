@@ -21,7 +21,7 @@ type clusters struct {
 
 	channels channels
 
-	unsent   []repository.Send // commands that the transmission queue did not take
+	unsent   []unsentCommand // that the transmission queue did not take
 	unsentAt time.Time
 	answered []string // names whose waiting opens must be tried again
 	pending  bool     // clusterTick has to run at the end of this Step
@@ -37,9 +37,6 @@ type restored struct {
 
 // commandQueue is where repositories get their commands.
 const commandQueue = "SYSTEM.CLUSTER.COMMAND.QUEUE"
-
-// retryUnsent is how soon a command is tried again that the transmission queue refused.
-const retryUnsent = time.Second
 
 // clusterRecord takes back a record of the cluster or the channels; false: not one of them.
 func (m *Machine) clusterRecord(key string, value []byte) bool {
@@ -73,6 +70,9 @@ func (m *Machine) clusterStart(now time.Time, fx *Effects) {
 }
 
 func (m *Machine) restoreCluster(r restored) error {
+	if strings.HasPrefix(r.key, unsentPrefix) {
+		return m.restoreUnsent(r)
+	}
 	if _, err := m.cluster.repo.Restore(r.key, r.value); err != nil {
 		return err
 	}
@@ -306,43 +306,6 @@ func (m *Machine) withRepository(now time.Time, fx *Effects, call func(*reposito
 		m.clusterChanged(fx)
 		c.later()
 	}
-}
-
-// sendCommand puts a command of the repository on the transmission queue. What
-// cannot be put now is kept: a lost publication would be missed for a month.
-func (m *Machine) sendCommand(now time.Time, fx *Effects, s repository.Send) {
-	c := &m.cluster
-	if len(c.unsent) > 0 || !m.putCommand(now, fx, s) {
-		if len(c.unsent) == 0 {
-			c.unsentAt = now.Add(retryUnsent)
-			fx.Log = append(fx.Log, LogEntry{ID: "AMQ9511E", Text: "Messages cannot be put to queue '" + sharedTransmitQ + "': repository commands wait in memory."})
-		}
-		c.unsent = append(c.unsent, s)
-		c.deadlineKnown = false
-	}
-}
-
-func (m *Machine) putCommand(now time.Time, fx *Effects, s repository.Send) bool {
-	q := m.localQueue(sharedTransmitQ)
-	if q == nil {
-		return false
-	}
-	msg := m.internalMessage(now, s.Payload)
-	msg.channel, msg.targetQ, msg.targetQMgr = s.Channel, commandQueue, s.QMgr
-	return m.putMessage(now, fx, nil, q, msg) == 0
-}
-
-func (m *Machine) sendUnsent(now time.Time, fx *Effects) {
-	c := &m.cluster
-	if len(c.unsent) == 0 || now.Before(c.unsentAt) {
-		return
-	}
-	n := 0
-	for n < len(c.unsent) && m.putCommand(now, fx, c.unsent[n]) {
-		n++
-	}
-	c.unsent = slices.Delete(c.unsent, 0, n)
-	c.unsentAt = now.Add(retryUnsent)
 }
 
 // receiveCommand takes a command of another repository.

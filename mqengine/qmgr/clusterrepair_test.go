@@ -150,3 +150,71 @@ func TestResetClusterKeepsOrRemovesQueues(t *testing.T) {
 		t.Errorf("once more: %v", res)
 	}
 }
+
+// A publication that the transmission queue does not take is not lost if the
+// queue manager dies before the queue takes messages again: whoever missed it
+// would route by the old one for a month.
+func TestUnsentPublication_SurvivesACrash(t *testing.T) {
+	for _, refuses := range []string{"PUT(DISABLED)", "MAXDEPTH(0)"} {
+		w, qm1, qm2, qm3 := articleNet(t)
+		qm1.ok("ALTER QLOCAL("+sharedTransmitQ+") "+refuses, "DEFINE QLOCAL(DCQ1) CLUSTER(C1) CLWLRANK(9)")
+		qm1.ok("ALTER QLOCAL(DCQ1) CLWLRANK(3)") // the second has to come after the first
+		w.pass(time.Minute)
+		for range 2 {
+			qm1.crash()
+			w.pass(time.Second)
+			qm1.start()
+			w.pass(time.Minute)
+		}
+		for _, n := range []*netNode{qm2, qm3} {
+			if got := n.show("DISPLAY QCLUSTER(DCQ1) CLUSQMGR", "CLUSQMGR"); got != "QM2\nQM3" {
+				t.Fatalf("%s: %s sees %q before anything can be sent", refuses, n.name, got)
+			}
+		}
+		qm1.ok("ALTER QLOCAL(" + sharedTransmitQ + ") PUT(ENABLED) MAXDEPTH(5000)")
+		w.pass(time.Minute)
+		for _, n := range []*netNode{qm2, qm3} {
+			if got := n.show("DISPLAY QCLUSTER(DCQ1) CLUSQMGR CLWLRANK", "CLUSQMGR", "CLWLRANK"); got != "QM1 3\nQM2 0\nQM3 0" {
+				t.Errorf("%s: %s sees %q", refuses, n.name, got)
+			}
+		}
+		for key := range qm1.disk.records {
+			if strings.HasPrefix(key, unsentPrefix) {
+				t.Errorf("%s: %s is still on disk", refuses, key)
+			}
+		}
+	}
+}
+
+// A publication waits behind a message whose receiver retries to put it: the
+// senders say RUNNING meanwhile, and what the other end knows is old.
+func TestPublicationWaitsBehindRetries(t *testing.T) {
+	w, qm1, qm2, qm3 := articleNet(t)
+	for _, n := range []*netNode{qm1, qm2} {
+		n.ok("STOP CHANNEL(TO.QM3)")
+		n.puts(n.openAt("DCQ1", "QM3", mqi.MQOO_OUTPUT), n.name, 3)
+	}
+	qm3.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
+	qm2.ok("ALTER QLOCAL(DCQ1) CLWLRANK(9)")
+	qm1.ok("START CHANNEL(TO.QM3)")
+	qm2.ok("START CHANNEL(TO.QM3)")
+	sees := func() string {
+		return qm3.show("DISPLAY QCLUSTER(DCQ1) CLWLRANK WHERE(CLUSQMGR EQ QM2)", "CLWLRANK")
+	}
+	w.pass(25 * time.Second)
+	for _, n := range []*netNode{qm1, qm2} {
+		if got := n.show("DISPLAY CHSTATUS(TO.QM3) STATUS INDOUBT", "STATUS", "INDOUBT"); got != "RUNNING YES" {
+			t.Errorf("the channel of %s is %q", n.name, got)
+		}
+	}
+	if got := qm3.show("DISPLAY CHSTATUS(TO.QM3) STATUS", "STATUS"); got != "PAUSED\nPAUSED" || sees() != "0" {
+		t.Errorf("QM3's receivers are %q, and it sees rank %s", got, sees())
+	}
+	w.pass(10 * time.Second)
+	if sees() != "9" {
+		t.Errorf("QM3 sees rank %s after all retries", sees())
+	}
+	if got := qm3.texts("SYSTEM.DEAD.LETTER.QUEUE"); len(got) != 6 {
+		t.Errorf("dead letters %q", got)
+	}
+}
