@@ -40,8 +40,9 @@ func (r *Repository) Receive(now time.Time, payload []byte, fx *Effects) error {
 }
 
 // apply takes the records that are newer; joined are queue managers not known before.
-// A publisher whose own record here has a higher number than what it says has
-// been restored from a backup, and hears of it: it goes on from there.
+// A publisher whose own record here has a higher number than what it says, or is
+// another one of that number, has been restored from a backup, and hears of it: it
+// goes on from there.
 func (r *Repository) apply(now time.Time, c *Command, fx *Effects) (news []*Record, joined []string) {
 	var ahead []*Record
 	for _, rec := range c.Records {
@@ -51,7 +52,7 @@ func (r *Repository) apply(now time.Time, c *Command, fx *Effects) (news []*Reco
 			continue
 		}
 		if !rec.supersedes(old) {
-			if old.Seq > rec.Seq && c.FromQMID == rec.QMID && r.IsFull(c.Cluster) {
+			if (old.Seq > rec.Seq || rec.contradicts(old)) && c.FromQMID == rec.QMID && r.IsFull(c.Cluster) {
 				ahead = append(ahead, old)
 			}
 			continue
@@ -85,7 +86,7 @@ func (r *Repository) knows(cluster, qmid string) bool {
 // RESET CLUSTER removed stays away until REFRESH CLUSTER.
 func (r *Repository) aboutUs(now time.Time, rec, old *Record, fx *Effects) {
 	switch {
-	case old == nil && rec.Deleted, old != nil && rec.Seq <= old.Seq:
+	case old == nil && rec.Deleted, old != nil && rec.Seq <= old.Seq && !rec.contradicts(old):
 		return
 	case old == nil:
 		r.hold(rec)

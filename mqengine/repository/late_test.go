@@ -64,3 +64,46 @@ func TestReceive_LateVersions_ChangeNothing(t *testing.T) {
 		}
 	}
 }
+
+// Who is restored from a backup with a clock that is behind counts once more the
+// numbers that it has given before. What it publishes then is taken all the same.
+func TestSameNumbersOnceMore(t *testing.T) {
+	for _, owner := range []string{"QM2", "QM3"} { // a full repository and a partial one
+		for _, gone := range []bool{false, true} {
+			w, _, _, _ := article(t)
+			qm4 := w.add("QM4")
+			qm4.join("QM1", false)
+			qm4.ask("DCQ1")
+			w.settle()
+			n := w.nodes[owner]
+			alter := func(rank string) {
+				o := queue("DCQ1", "C1")
+				mustSet(o, "CLWLRANK", rank)
+				n.define(o)
+				w.settle()
+			}
+			n.skew = time.Hour
+			alter("1")
+			before := n.backup()
+			n.skew = 0
+			if gone {
+				n.drop("DCQ1")
+				w.settle()
+			} else {
+				alter("2")
+			}
+			published := n.repo.records[recordKey{QueueRecord, "C1", "DCQ1", owner + "_ID"}].Seq
+			n.restore(before, 0)
+			alter("3")
+			if seq := n.repo.Instance("C1", "DCQ1", owner+"_ID").Seq; seq != published+1 {
+				t.Errorf("%s has published %d and then, after the restore, %d", owner, published, seq)
+			}
+			want := truth(w, "DCQ1")
+			for _, name := range w.names {
+				if got := view(w.nodes[name], "DCQ1"); got != want {
+					t.Errorf("%s, gone %v: %s sees\n%s\nwant\n%s", owner, gone, name, got, want)
+				}
+			}
+		}
+	}
+}

@@ -73,6 +73,16 @@ func (r *Record) supersedes(old *Record) bool {
 	return old == nil || r.Seq > old.Seq || r.Seq == old.Seq && r.Forced && !old.Forced
 }
 
+// contradicts reports whether its owner has given two versions of a record one
+// number: after it was restored from a backup, with a clock that is behind what
+// it published before, it counts the same numbers once more.
+func (r *Record) contradicts(old *Record) bool {
+	if r.Seq != old.Seq || r.Forced || old.Forced {
+		return false
+	}
+	return r.Deleted != old.Deleted || r.Full != old.Full || r.Suspended != old.Suspended || !r.Deleted && !r.Object.Equal(old.Object)
+}
+
 type recordKey struct {
 	kind                RecordKind
 	cluster, name, qmid string
