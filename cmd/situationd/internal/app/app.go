@@ -262,7 +262,8 @@ func (a *App) Run(ctx context.Context) error {
 			}
 		})
 	}
-	// What moves messages ends at its unit of work, so the connection ends after the actions.
+	// What moves messages ends at its unit of work, so the connection ends after the
+	// actions, and so does the API: who follows a run is told how it ended.
 	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
 	defer disconnect()
 	part("connection", func(context.Context) error { a.link.Run(connected); return nil })
@@ -277,13 +278,13 @@ func (a *App) Run(ctx context.Context) error {
 	})
 	part("files", func(ctx context.Context) error { a.poll(ctx); return nil })
 	if a.socket != nil {
-		part("socket", func(ctx context.Context) error {
-			return httpapi.ServeSocket(ctx, a.socket, a, a.metrics, a.logger.Named("http"))
+		part("socket", func(context.Context) error {
+			return httpapi.ServeSocket(connected, a.socket, a, a.metrics, a.logger.Named("http"))
 		})
 	}
 	if a.port != nil {
-		part("http", func(ctx context.Context) error {
-			return httpapi.ServePort(ctx, a.port, a.config.HTTP.WebConfig, a, a.metrics, a.logger.Named("http"))
+		part("http", func(context.Context) error {
+			return httpapi.ServePort(connected, a.port, a.config.HTTP.WebConfig, a, a.metrics, a.logger.Named("http"))
 		})
 	}
 	if a.peers != nil {
