@@ -63,25 +63,58 @@ type Offline struct {
 }
 
 // OpenOffline takes the folder of a daemon, so that it does not start meanwhile.
-func OpenOffline(data, qmgrName string, logger hclog.Logger) (_ *Offline, err error) {
+func OpenOffline(data, qmgrName string, logger hclog.Logger) (*Offline, error) {
 	dir, err := DaemonDir(data, qmgrName)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "state.db")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("queue manager %s: %w", qmgrName, ErrNoState)
-	} else if err != nil {
+	known, err := HasState(data, qmgrName)
+	switch {
+	case err != nil:
 		return nil, err
+	case !known:
+		return nil, fmt.Errorf("queue manager %s: %w", qmgrName, ErrNoState)
 	}
 	o := &Offline{qmgr: qmgrName, data: data, dir: dir, logger: logger}
-	if o.lock, err = lockDir(dir, qmgrName); err != nil {
+	if err := o.take(); err != nil {
 		return nil, err
 	}
-	if o.state, err = actions.OpenDB(path); err != nil {
-		return nil, errors.Join(err, o.lock.Close())
-	}
 	return o, nil
+}
+
+// HasState says whether a daemon was ever beside a queue manager.
+func HasState(data, qmgrName string) (bool, error) {
+	dir, err := DaemonDir(data, qmgrName)
+	if err != nil {
+		return false, err
+	}
+	if _, err = os.Stat(filepath.Join(dir, "state.db")); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// take locks the folder and opens the state in it.
+func (o *Offline) take() (err error) {
+	if o.lock, err = lockDir(o.dir, o.qmgr); err != nil {
+		return err
+	}
+	if o.state, err = actions.OpenDB(filepath.Join(o.dir, "state.db")); err != nil {
+		return errors.Join(err, o.lock.Close())
+	}
+	return nil
+}
+
+// openJournal opens the journal that the daemon wrote.
+func (o *Offline) openJournal() (*actions.Journal, error) {
+	path, err := o.state.Noted(noteJournal)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		path = filepath.Join(o.dir, "actions.jsonl")
+	}
+	return actions.OpenJournal(path)
 }
 
 // Close gives the folder back.
@@ -126,14 +159,7 @@ func (o *Offline) Revert(ctx context.Context, by, queue string) (_ httpapi.Rever
 		return httpapi.Reverted{}, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	path, err := o.state.Noted(noteJournal)
-	if err != nil {
-		return httpapi.Reverted{}, err
-	}
-	if path == "" {
-		path = filepath.Join(o.dir, "actions.jsonl")
-	}
-	journal, err := actions.OpenJournal(path)
+	journal, err := o.openJournal()
 	if err != nil {
 		return httpapi.Reverted{}, err
 	}
@@ -152,44 +178,70 @@ func onlyItems(list []httpapi.LoweredItem, queue string) []httpapi.LoweredItem {
 }
 
 // giveBack runs the daemon's own actions for nothing but this.
-func (o *Offline) giveBack(ctx context.Context, dial func(context.Context) (mqengine.Conn, error), journal *actions.Journal, by, queue string) (httpapi.Reverted, error) {
-	link := adapt.NewLink(adapt.LinkOptions{
-		Dial: dial, Retry: func() time.Duration { return time.Second }, Logger: o.logger, Up: func() {},
-	})
-	owner, err := ownerToken(o.dir)
+func (o *Offline) giveBack(
+	ctx context.Context, dial func(context.Context) (mqengine.Conn, error), journal *actions.Journal, by, queue string,
+) (out httpapi.Reverted, err error) {
+	p := parts{link: o.newLink(dial)}
+	err = p.act(o, actions.Options{Journal: journal})
 	if err != nil {
-		return httpapi.Reverted{}, err
+		return out, err
 	}
-	source := adapt.NewSource(link, o.qmgr, owner)
-	engine, err := actions.New(actions.Options{
-		QMgr: o.qmgr, Manager: adapt.NewManager(link), Journal: journal, Store: o.state, Manual: true, Logger: o.logger,
+	p.source.SetGroups(p.engine.Concerns)
+	err = p.during(ctx, func(ctx context.Context) error {
+		wanted, err := p.engine.Revert(ctx, by, queue)
+		out.Reverted, out.Left = standingItems(wanted), standingItems(onlyQueue(p.engine.Lowered(), queue))
+		if errors.Is(err, context.DeadlineExceeded) {
+			out.Reason, err = "it is not done yet, and goes on when the daemon runs", nil
+		}
+		return err
 	})
-	if err != nil {
-		return httpapi.Reverted{}, err
-	}
-	source.SetGroups(engine.Concerns)
-	ctx, cancel := context.WithCancel(ctx)
-	var wait sync.WaitGroup
-	defer wait.Wait()
-	defer cancel()
-	wait.Go(func() { link.Run(ctx) })
-	wait.Go(func() { _ = engine.Run(ctx) }) // it has nothing to say but that it ran already
-	wait.Go(func() { sampleFor(ctx, source, engine, link.Tried()) })
-	wanted, err := engine.Revert(ctx, by, queue)
-	out := httpapi.Reverted{Reverted: standingItems(wanted), Left: standingItems(onlyQueue(engine.Lowered(), queue))}
-	if errors.Is(err, context.DeadlineExceeded) {
-		out.Reason, err = "it is not done yet, and goes on when the daemon runs", nil
-	}
 	return out, err
 }
 
-// sampleFor hands samples to the engine until ctx ends.
-func sampleFor(ctx context.Context, source *adapt.Source, engine *actions.Engine, ready <-chan struct{}) {
-	select {
-	case <-ready:
-	case <-ctx.Done():
-		return
+func (o *Offline) newLink(dial func(context.Context) (mqengine.Conn, error)) *adapt.Link {
+	return adapt.NewLink(adapt.LinkOptions{Dial: dial, Retry: func() time.Duration { return time.Second }, Logger: o.logger, Up: func() {}})
+}
+
+// parts are those of a daemon that a command runs which does its work while none runs.
+type parts struct {
+	link   *adapt.Link
+	source *adapt.Source
+	engine *actions.Engine // nil for looking only
+}
+
+// act makes what changes something: it does only what a person asks for.
+func (p *parts) act(o *Offline, opt actions.Options) error {
+	owner, err := ownerToken(o.dir)
+	if err != nil {
+		return err
 	}
+	p.source = adapt.NewSource(p.link, o.qmgr, owner)
+	opt.QMgr, opt.Manager, opt.Store, opt.Manual, opt.Logger = o.qmgr, adapt.NewManager(p.link), o.state, true, o.logger
+	p.engine, err = actions.New(opt)
+	return err
+}
+
+// during runs the parts while work is done.
+func (p *parts) during(ctx context.Context, work func(context.Context) error) error {
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer cancel()
+	wait.Go(func() { p.link.Run(running) })
+	select {
+	case <-p.link.Tried():
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if p.engine != nil {
+		wait.Go(func() { _ = p.engine.Run(running) }) // it has nothing to say but that it ran already
+		wait.Go(func() { sampleFor(running, p.source, p.engine) })
+	}
+	return work(ctx)
+}
+
+// sampleFor hands samples to the engine until ctx ends.
+func sampleFor(ctx context.Context, source *adapt.Source, engine *actions.Engine) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -204,22 +256,27 @@ func sampleFor(ctx context.Context, source *adapt.Source, engine *actions.Engine
 	}
 }
 
+// dial connects to the queue manager in another process.
+func (o *Offline) dial(ctx context.Context) (mqengine.Conn, error) {
+	folder, err := mqengine.Folder(o.data, o.qmgr)
+	if err != nil {
+		return nil, err
+	}
+	owner := ""
+	if o.state != nil {
+		if owner, err = ownerToken(o.dir); err != nil {
+			return nil, err
+		}
+	}
+	return mqengine.Dial(ctx, folder, o.qmgr, qmgr.Appl{Tag: applTag, PID: os.Getpid(), Owner: owner})
+}
+
 // connect finds the queue manager: in another process, or in this one if it was
 // the daemon's.
 func (o *Offline) connect(ctx context.Context) (dial func(context.Context) (mqengine.Conn, error), stop func() error, err error) {
-	folder, err := mqengine.Folder(o.data, o.qmgr)
-	if err != nil {
-		return nil, nil, err
-	}
-	owner, err := ownerToken(o.dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	appl := qmgr.Appl{Tag: applTag, PID: os.Getpid(), Owner: owner}
-	dial = func(ctx context.Context) (mqengine.Conn, error) { return mqengine.Dial(ctx, folder, o.qmgr, appl) }
-	conn, dialErr := dial(ctx)
+	conn, dialErr := o.dial(ctx)
 	if dialErr == nil {
-		return dial, func() error { return nil }, conn.Disconnect(ctx)
+		return o.dial, func() error { return nil }, conn.Disconnect(ctx)
 	}
 	connect, err := o.state.Noted(noteConnect)
 	if err != nil {
@@ -234,6 +291,14 @@ func (o *Offline) connect(ctx context.Context) (dial func(context.Context) (mqen
 	} else if w == "v6" {
 		order = workload.V6
 	}
+	folder, err := mqengine.Folder(o.data, o.qmgr)
+	if err != nil {
+		return nil, nil, err
+	}
+	owner, err := ownerToken(o.dir)
+	if err != nil {
+		return nil, nil, err
+	}
 	hosted, err := mqengine.Start(ctx, mqengine.Options{Name: o.qmgr, Folder: folder, Workload: order, Logger: o.logger})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
@@ -243,5 +308,6 @@ func (o *Offline) connect(ctx context.Context) (dial func(context.Context) (mqen
 		defer cancel()
 		return hosted.Stop(stopping)
 	}
+	appl := qmgr.Appl{Tag: applTag, PID: os.Getpid(), Owner: owner}
 	return func(ctx context.Context) (mqengine.Conn, error) { return hosted.Connect(ctx, appl) }, stop, nil
 }

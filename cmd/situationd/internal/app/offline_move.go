@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,26 +13,18 @@ import (
 	"github.com/situationd/situationd/cmd/situationd/internal/adapt"
 	"github.com/situationd/situationd/cmd/situationd/internal/config"
 	"github.com/situationd/situationd/cmd/situationd/internal/httpapi"
-	"github.com/situationd/situationd/mqengine"
-	"github.com/situationd/situationd/mqengine/qmgr"
 	"github.com/situationd/situationd/situations"
 )
 
 // ErrRules says that it is not known what the rules forbid.
 var ErrRules = errors.New("the rules cannot be read, and one may say redistribute: never")
 
-// MoveWish checks what a person asks for, before anybody is asked.
-func MoveWish(by string, r httpapi.RedistributeRequest) (actions.MoveRequest, error) {
-	return request(by, r)
-}
-
 // handMover is a daemon's part that moves messages, in a command that does it while
 // no daemon runs: the same engine, ledger and journal, and nothing else of it.
 type handMover struct {
+	parts
 	offline *Offline
 	desk    desk
-	source  *adapt.Source
-	engine  *actions.Engine // nil for looking only
 	journal *actions.Journal
 }
 
@@ -54,11 +43,8 @@ func Unused(data, qmgrName string, look bool, logger hclog.Logger) (*Offline, er
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
-	if o.lock, err = lockDir(dir, qmgrName); err != nil {
+	if err := o.take(); err != nil {
 		return nil, err
-	}
-	if o.state, err = actions.OpenDB(filepath.Join(dir, "state.db")); err != nil {
-		return nil, errors.Join(err, o.lock.Close())
 	}
 	return o, nil
 }
@@ -78,20 +64,6 @@ func (o *Offline) Reachable(ctx context.Context) error {
 		return err
 	}
 	return conn.Disconnect(ctx)
-}
-
-func (o *Offline) dial(ctx context.Context) (mqengine.Conn, error) {
-	folder, err := mqengine.Folder(o.data, o.qmgr)
-	if err != nil {
-		return nil, err
-	}
-	owner := ""
-	if o.state != nil {
-		if owner, err = ownerToken(o.dir); err != nil {
-			return nil, err
-		}
-	}
-	return mqengine.Dial(ctx, folder, o.qmgr, qmgr.Appl{Tag: applTag, PID: os.Getpid(), Owner: owner})
 }
 
 // rulesOf are those of a daemon file: the one that is named, else the one that
@@ -143,34 +115,15 @@ func (o *Offline) open(named *config.Config) (*handMover, error) {
 			return nil, err
 		}
 	}
-	link := adapt.NewLink(adapt.LinkOptions{Dial: o.dial, Retry: func() time.Duration { return time.Second }, Logger: o.logger, Up: func() {}})
-	h := &handMover{offline: o, desk: desk{qmgr: o.qmgr, link: link, rules: rules, v6: workload == "v6"}}
-	if o.state == nil {
-		h.desk.mover = adapt.NewMover(link, adapt.ForgetfulLedger(ttl))
-		return h, nil
+	ledger := adapt.ForgetfulLedger(ttl)
+	if o.state != nil {
+		ledger = adapt.NewLedger(ttl, o.state)
 	}
-	h.desk.mover = adapt.NewMover(link, adapt.NewLedger(ttl, o.state))
-	return h, nil
-}
-
-// during runs the parts while work is done.
-func (h *handMover) during(ctx context.Context, work func(context.Context) error) error {
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var wait sync.WaitGroup
-	defer wait.Wait()
-	defer cancel()
-	link := h.desk.link
-	wait.Go(func() { link.Run(running) })
-	select {
-	case <-link.Tried():
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if h.engine != nil {
-		wait.Go(func() { _ = h.engine.Run(running) }) // it has nothing to say but that it ran already
-		wait.Go(func() { sampleFor(running, h.source, h.engine, link.Tried()) })
-	}
-	return work(ctx)
+	link := o.newLink(o.dial)
+	return &handMover{
+		parts: parts{link: link}, offline: o,
+		desk: desk{qmgr: o.qmgr, link: link, mover: adapt.NewMover(link, ledger), rules: rules, v6: workload == "v6"},
+	}, nil
 }
 
 // Foresee says what a run would move now.
@@ -215,32 +168,15 @@ func (o *Offline) Redistribute(
 }
 
 // ready makes what changes something.
-func (h *handMover) ready() error {
-	o := h.offline
-	path, err := o.state.Noted(noteJournal)
-	if err != nil {
+func (h *handMover) ready() (err error) {
+	if h.journal, err = h.offline.openJournal(); err != nil {
 		return err
 	}
-	if path == "" {
-		path = filepath.Join(o.dir, "actions.jsonl")
-	}
-	if h.journal, err = actions.OpenJournal(path); err != nil {
-		return err
-	}
-	owner, err := ownerToken(o.dir)
-	if err != nil {
-		return errors.Join(err, h.journal.Close())
-	}
-	h.source = adapt.NewSource(h.desk.link, o.qmgr, owner)
-	var items actions.Items
+	opt := actions.Options{Mover: h.desk.mover, Journal: h.journal, V6: h.desk.v6}
 	if h.desk.rules != nil {
-		items = offlineItems{h.desk.rules}
+		opt.Items = offlineItems{h.desk.rules}
 	}
-	h.engine, err = actions.New(actions.Options{
-		QMgr: o.qmgr, Manager: adapt.NewManager(h.desk.link), Mover: h.desk.mover, Journal: h.journal, Store: o.state,
-		Items: items, Manual: true, Logger: o.logger, V6: h.desk.v6,
-	})
-	if err != nil {
+	if err := h.act(h.offline, opt); err != nil {
 		return errors.Join(err, h.journal.Close())
 	}
 	return nil
@@ -281,16 +217,4 @@ func (offlineItems) Count(string) int               { return 0 }
 
 func (i offlineItems) NeverRedistribute(qmgrName string, row *situations.Row) bool {
 	return i.rules.NeverRedistribute(qmgrName, row)
-}
-
-// HasState says whether a daemon was ever beside a queue manager.
-func HasState(data, qmgrName string) (bool, error) {
-	dir, err := DaemonDir(data, qmgrName)
-	if err != nil {
-		return false, err
-	}
-	if _, err = os.Stat(filepath.Join(dir, "state.db")); errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }

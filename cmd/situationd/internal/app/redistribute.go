@@ -153,8 +153,8 @@ func (d *desk) forecast(queue string, f *redistribute.Forecast) httpapi.Forecast
 	return out
 }
 
-// request checks a person's wish and makes it the engine's.
-func request(by string, r httpapi.RedistributeRequest) (actions.MoveRequest, error) {
+// MoveWish checks a person's wish and makes it the engine's.
+func MoveWish(by string, r httpapi.RedistributeRequest) (actions.MoveRequest, error) {
 	out := actions.MoveRequest{By: by, Queue: r.Queue, EvenIfBound: r.EvenIfBound, Rate: r.Rate, Limit: r.Limit}
 	if r.Rate < 0 || r.Rate > fastestRate {
 		return out, badRequest("a rate is a number of messages a second up to %d, and 0 for no limit", fastestRate)
@@ -200,7 +200,7 @@ func heldBack(holds []actions.PersonHold, queue string) *httpapi.Prevention {
 
 // Redistribute begins a run.
 func (a *App) Redistribute(ctx context.Context, by string, r httpapi.RedistributeRequest) (httpapi.Redistribution, error) {
-	wish, err := request(by, r)
+	wish, err := MoveWish(by, r)
 	if err != nil {
 		return httpapi.Redistribution{}, err
 	}
