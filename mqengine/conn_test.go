@@ -70,7 +70,7 @@ func testPutGet(t *testing.T, connect func() Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	copy(body, "XXXXX") // the caller's buffer is the caller's again
+	copy(body, "other") // the caller's buffer is the caller's again
 	if res.MsgId.IsZero() || res.PutDateTime == 0 || res.ResolvedQName != "Q" || res.ResolvedQMgrName != "QM1" {
 		t.Errorf("put result %+v", res)
 	}

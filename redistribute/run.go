@@ -60,9 +60,6 @@ func (j *Job) Run(ctx context.Context) Report {
 	} else if err != nil {
 		return r.close(End{Outcome: Failed, Reason: err.Error()}, err)
 	}
-	if ctx.Err() != nil {
-		return r.close(End{Outcome: Cancelled}, nil)
-	}
 	if j.Started != nil {
 		if err := j.Started(); err != nil {
 			return r.close(End{Outcome: Failed, Reason: err.Error()}, err)
