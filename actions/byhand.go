@@ -45,8 +45,12 @@ var (
 	ErrNoSuchRun    = errors.New("no such run is known")
 	ErrNever        = errors.New("a rule says redistribute: never for this queue")
 	ErrHeld         = errors.New("nothing is done to it")
+	ErrEnding       = errors.New(theEnd)
 	ErrObserves     = errors.New("this daemon only observes; it changes nothing")
 )
+
+// theEnd is why what did not come to its end ends now.
+const theEnd = "the daemon ends"
 
 // handRun is a MoveRun with what waits for it.
 type handRun struct {
@@ -165,6 +169,9 @@ func (e *Engine) MayMove(queue string) error {
 
 // mayMove says why a person's run must not begin. The lock is held.
 func (e *Engine) mayMove(t Target, now time.Time) error {
+	if e.stopping {
+		return ErrEnding
+	}
 	if tg := e.targets[t]; tg != nil {
 		for _, en := range tg.entries {
 			if en.superseded == "" && (en.byHand() || en.moving()) {
@@ -294,10 +301,8 @@ func (e *Engine) nextByHand(tg *target, en *entry, now time.Time) *step {
 }
 
 // abandon ends the runs of people that the last end of the daemon cut off: what
-// was wanted then is not taken up at some later time.
+// was wanted then is not taken up at some later time. Nobody else knows the engine yet.
 func (e *Engine) abandon() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	for _, en := range e.entries {
 		if en.byHand() && en.superseded == "" {
 			en.superseded = "the process that was to do it ended"
@@ -309,7 +314,7 @@ func (e *Engine) abandon() {
 // but himself. The lock is held.
 func (e *Engine) cutShort(s *step) string {
 	if e.stopping {
-		return "the daemon ends"
+		return theEnd
 	}
 	if h := e.holds.of(s.tg.Queue, time.Now()); h != nil {
 		return h.Sentence()

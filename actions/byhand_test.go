@@ -360,6 +360,53 @@ func TestEndOfTheDaemonEndsARunByHand(t *testing.T) {
 	})
 }
 
+// What has not begun when the daemon ends is ended too, and nothing is taken on
+// any more: not while it ends, and not after.
+func TestEndOfTheDaemonEndsWhatWaits(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth, w.programs.takes = 40, 3*time.Second
+		w.tick(w.intent("S", open, script))
+		w.pass(1)
+		run := w.move(MoveRequest{}) // waits for the program
+		ending := make(chan struct{})
+		go func() { w.end(); close(ending) }()
+		synctest.Wait()
+		if _, err := w.engine.Redistribute(MoveRequest{By: "bert", Queue: "OTHER"}); !errors.Is(err, ErrEnding) {
+			t.Errorf("a run while the daemon ends: %v", err)
+		}
+		if _, err := w.engine.Revert(t.Context(), "bert", ""); !errors.Is(err, ErrEnding) {
+			t.Errorf("revert while the daemon ends: %v", err)
+		}
+		<-ending
+		if got := w.runOf(run.ID); !got.Over || got.Report.Reason != "the daemon ends" || w.mover.runs != 0 {
+			t.Errorf("%+v, %d runs", got, w.mover.runs)
+		}
+		if err := w.engine.MayMove("OTHER"); !errors.Is(err, ErrEnding) {
+			t.Errorf("after the end: %v", err)
+		}
+		w.run()
+		if n := w.store.left(); n != 0 {
+			t.Errorf("%d intents left", n)
+		}
+	})
+}
+
+// A run that is asked for before the engine has come up is not taken for one that
+// an earlier process left.
+func TestByHandBeforeTheEngineRuns(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.end()
+		w.depth = 40
+		w.make()
+		run := w.move(MoveRequest{})
+		w.start()
+		w.pass(2)
+		if got := w.runOf(run.ID); !got.Over || got.Report.Moved != 40 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 // However many runs there were, few are remembered.
 func TestRunsByHandAreForgotten(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {

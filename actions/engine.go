@@ -67,14 +67,16 @@ type Engine struct {
 	heavy chan struct{}
 	moves chan struct{}
 	wake  chan struct{}
-	wg    sync.WaitGroup
+	done  chan struct{} // closed when Run is over
 
 	saving sync.Mutex // held while a transaction is written, taken before mu
 
 	mu       sync.Mutex
 	work     context.Context // of everything that runs
-	running  bool
+	running  bool            // workers may start
 	stopping bool
+	workers  int
+	idle     chan struct{} // while drain waits: the last worker closes it
 	seq      uint64
 	entries  map[string]*entry // by intent ID
 	targets  map[Target]*target
@@ -140,7 +142,7 @@ func New(opt Options) (*Engine, error) {
 		entries: map[string]*entry{}, targets: map[Target]*target{}, claims: NewClaims(stored.Claims),
 		raised: stored.Raised, unsaved: map[Target]bool{}, changed: map[*entry]bool{},
 		budget: budget{most: opt.Budget, taken: stored.Budget}, jobs: map[Target]*Job{}, shown: map[publicationKey]publication{},
-		stats: newCounters(), holds: holds{list: stored.Holds}, outs: newOuts(stored.Out), breaker: newBreaker(opt.Breaker, stored.Tripped),
+		done: make(chan struct{}), stats: newCounters(), holds: holds{list: stored.Holds}, outs: newOuts(stored.Out), breaker: newBreaker(opt.Breaker, stored.Tripped),
 	}
 	if e.raised == nil {
 		e.raised = map[Target]time.Time{}
@@ -157,6 +159,7 @@ func New(opt Options) (*Engine, error) {
 			tg.imagine(stored.Claims[i].Attr, stored.Claims[i].Set)
 		}
 	}
+	e.abandon()
 	return e, nil
 }
 
@@ -205,11 +208,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.mu.Unlock()
 	e.readEnds()
 	e.resume()
-	e.abandon()
 	e.begun()
 	e.loop(ctx)
 	e.drain(stop)
 	e.save()
+	close(e.done)
 	for _, c := range e.Claims() {
 		if e.opt.Observe {
 			break // there are none but in its imagination
@@ -256,28 +259,42 @@ func (e *Engine) loop(ctx context.Context) {
 	}
 }
 
-// drain ends the engine's work: nothing new starts, what runs gets its time.
+// drain ends the engine's work: nothing new starts, what runs gets its time, and
+// who waits for a run that has not begun is told.
 func (e *Engine) drain(stop context.CancelFunc) {
 	e.mu.Lock()
 	e.stopping = true
+	now := time.Now()
 	for _, en := range e.entries {
 		if en.interrupt != nil {
 			en.interrupt()
 		}
+		if en.byHand() && en.superseded == "" && !en.finished() && !en.moving() {
+			en.superseded = theEnd
+			e.kick(e.targetOf(en.target), now)
+		}
 	}
+	idle := make(chan struct{})
+	e.idle = idle
+	e.rest()
 	e.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		e.wg.Wait()
-		close(done)
-	}()
 	timer := time.NewTimer(e.opt.Drain)
 	defer timer.Stop()
 	select {
-	case <-done:
+	case <-idle:
 	case <-timer.C:
 		stop()
-		<-done
+		<-idle
+	}
+}
+
+// rest ends the wait of drain when no worker is left; none starts after it. The
+// lock is held.
+func (e *Engine) rest() {
+	if e.idle != nil && e.workers == 0 {
+		e.running = false
+		close(e.idle)
+		e.idle = nil
 	}
 }
 
@@ -300,7 +317,7 @@ func (e *Engine) kick(tg *target, now time.Time) {
 		return
 	}
 	tg.working = true
-	e.wg.Add(1)
+	e.workers++
 	go e.worker(tg, first)
 }
 

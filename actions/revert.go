@@ -50,11 +50,14 @@ func decideAll(in *situations.Intent, f *Facts) decision {
 
 // Revert gives back what this daemon changed: of one queue, or of all with "".
 // It returns when that is done, or has failed, or ctx ends: what is not done then
-// goes on. What is still standing is for Lowered to tell.
+// goes on. ErrEnding comes with what was recorded for the next start, nil if nothing was. What is still standing is for Lowered to tell.
 func (e *Engine) Revert(ctx context.Context, by, queue string) ([]Standing, error) {
 	e.mu.Lock()
-	wanted := e.standing()
+	wanted, ending := e.standing(), e.stopping
 	e.mu.Unlock()
+	if ending {
+		return nil, ErrEnding
+	}
 	if queue != "" {
 		wanted = slices.DeleteFunc(wanted, func(s Standing) bool { return s.Target.Queue != queue })
 	}
@@ -84,6 +87,8 @@ func (e *Engine) Revert(ctx context.Context, by, queue string) ([]Standing, erro
 	for _, over := range waits {
 		select {
 		case <-over:
+		case <-e.done:
+			return wanted, ErrEnding
 		case <-ctx.Done():
 			return wanted, ctx.Err()
 		}

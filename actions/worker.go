@@ -50,7 +50,12 @@ func (s *step) action() *situations.Action { return &s.en.in.Actions[s.index] }
 // worker does one step after the other until there is none; so at most one
 // thing is under way per target.
 func (e *Engine) worker(tg *target, s *step) {
-	defer e.wg.Done()
+	defer func() {
+		e.mu.Lock()
+		e.workers--
+		e.rest()
+		e.mu.Unlock()
+	}()
 	for s != nil {
 		e.perform(s)
 		e.mu.Lock()
@@ -82,8 +87,11 @@ func (e *Engine) nextOf(tg *target, en *entry, now time.Time) *step {
 	switch {
 	case e.opt.Manual && en.in.By == "" && en.superseded == "":
 		return nil
-	case en.p.Flight != nil && !e.stopping:
+	case en.p.Flight != nil:
 		// Also of an intent that is over: what it changed must be known before the next.
+		if e.stopping {
+			return nil // for the next start
+		}
 		return e.nextFlight(tg, en, now)
 	case en.superseded != "" || en.finished():
 		s := &step{kind: stepRemove, index: en.p.Next}

@@ -166,8 +166,13 @@ func (a *App) Revert(ctx context.Context, by string, r httpapi.RevertRequest) (h
 	wanted, err := a.engine.Revert(ctx, by, r.Queue)
 	cancel()
 	sampling.Wait()
+	if wanted == nil && errors.Is(err, actions.ErrEnding) {
+		return httpapi.Reverted{}, fmt.Errorf("%w: %w", httpapi.ErrUnavailable, err)
+	}
 	out := httpapi.Reverted{Reverted: standingItems(wanted), Left: standingItems(onlyQueue(a.engine.Lowered(), r.Queue))}
 	switch {
+	case errors.Is(err, actions.ErrEnding):
+		out.Reason = "it is not done yet, and goes on when the daemon runs again"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		out.Reason = "it is not done yet and goes on"
 		if snap := a.runner.Snapshot(); snap.SampleErr != "" {

@@ -247,6 +247,8 @@ func refusal(queue string, err error) error {
 		return fmt.Errorf("%w: %s: %w; situationd status --watch shows it, situationd redistribute %s --cancel ends it", httpapi.ErrBusy, queue, err, queue)
 	case errors.Is(err, actions.ErrHeld):
 		return fmt.Errorf("%w: %s: %w; situationd release ends a hold", httpapi.ErrRefused, queue, err)
+	case errors.Is(err, actions.ErrEnding):
+		return fmt.Errorf("%w: %w", httpapi.ErrUnavailable, err)
 	case errors.Is(err, actions.ErrNever), errors.Is(err, actions.ErrObserves):
 		return fmt.Errorf("%w: %w", httpapi.ErrRefused, err)
 	default:
