@@ -1,10 +1,7 @@
 package actions
 
 import (
-	"fmt"
-	"path/filepath"
 	"testing"
-	"testing/synctest"
 
 	"github.com/situationd/situationd/situations"
 )
@@ -15,65 +12,29 @@ import (
 func TestCrashAtEveryEffect_OtherItems(t *testing.T) {
 	t.Parallel()
 	for kind := weightRevert; kind < suspendResume; kind++ {
-		points := 0
-		for n := 1; ; n++ {
-			crashed := false
-			t.Run(fmt.Sprint(kind.item(), " ", n), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { crashed = crashItemAt(t, kind, n) })
-			})
-			if !crashed {
-				break
-			}
-			points++
-		}
-		if points < 8 {
-			t.Errorf("%s: only %d points to crash at", kind.item(), points)
-		}
-		t.Logf("%s: killed at %d points", kind.item(), points)
+		t.Run(kind.item(), func(t *testing.T) {
+			killAtEach(t, 8, func(t *testing.T, n int) bool { return crashItemAt(t, kind, n) })
+		})
 	}
 }
 
-func crashItemAt(t *testing.T, kind ruleKind, n int) (crashed bool) {
+func crashItemAt(t *testing.T, kind ruleKind, n int) bool {
 	w := newWorld(t)
 	w.item = kind.item()
-	dir := t.TempDir()
-	db, err := OpenDB(filepath.Join(dir, "state.db"))
-	must(t, err)
-	defer db.Close()
-	file, err := OpenJournal(filepath.Join(dir, "actions.jsonl"))
-	must(t, err)
-	defer file.Close()
-	start := func() {
-		w.gate = &gate{left: -1}
-		w.engine, err = New(Options{
-			QMgr: here.QMgr, Manager: &fakeManager{w: w, g: w.gate}, Journal: diskJournal{file, w.journal, w.gate},
-			Store: gatedDB{db, w.gate}, Items: w.items,
-		})
-		must(t, err)
-		w.start()
-	}
-	send := func(in situations.Intent) {
-		must(t, db.Commit(t.Context(), nil, []situations.Intent{in}))
-		w.tick(in)
-		for range 6 {
-			w.pass(1)
-			if w.gate.isDead() {
-				crashed = true
-				w.end()
-				start()
-			}
-		}
-	}
+	w.toDisk(t.TempDir())
+	defer w.offDisk()
 	attr, idle, read := kind.values()
 	d := &drive{world: w, kind: kind}
-	start()
+	w.run()
 	w.gate.set(n)
-	send(w.intent("S", open, d.lowering()))
+	w.send(w.intent("S", open, d.lowering()))
+	lowering := w.survive(6)
 	w.want(attr, idle)
 	if s := w.engine.Lowered(); len(s) != 1 || s[0].Before != read || !s[0].Claimed || s[0].Target.Queue != w.item {
 		t.Errorf("lowered %+v", s)
 	}
-	send(w.intent("S", closed, revert))
+	w.send(w.intent("S", closed, revert))
+	raising := w.survive(6)
 	w.want(attr, read)
 	if left := len(w.engine.Lowered()) + len(w.engine.Claims()); left > 0 || len(w.sets) != 2 {
 		t.Errorf("%d left, %d changes", left, len(w.sets))
@@ -85,5 +46,5 @@ func crashItemAt(t *testing.T, kind ruleKind, n int) (crashed bool) {
 		}
 	}
 	w.end()
-	return crashed
+	return lowering || raising
 }

@@ -37,6 +37,7 @@ type Entry struct {
 	Moved      int             `json:"moved"`
 	Remaining  int             `json:"remaining"`
 	DurationMS int64           `json:"duration_ms"`
+	Cluster    string          `json:"cluster,omitempty"` // that before and after begin with, of suspend and resume
 }
 
 const (

@@ -54,6 +54,7 @@ func (e *Engine) line(s *step, r Result, reason string) Entry {
 		line.Action = givenBack(a, changes[0])
 	}
 	if len(changes) > 0 {
+		line.Cluster = clusterIn(changes[0].Attr)
 		line.Before, line.After = values(changes, func(c change) string { return c.Before }), values(changes, func(c change) string { return c.After })
 	} else if v, ok := current(row, attrOf(a.Verb)); ok {
 		line.Before = &v
@@ -119,5 +120,17 @@ func (e *Entry) about() string {
 }
 
 func (e *Entry) subject() string { return cmp.Or(e.Channel, e.Queue, e.QMgr) }
+
+// target is what a line is of, as the engine names it.
+func (e *Entry) target() Target {
+	item := e.Queue
+	switch {
+	case e.Channel != "":
+		item = situations.GroupChannel.Item(e.Channel)
+	case item == "":
+		item = situations.GroupQMgr.Item(e.QMgr)
+	}
+	return Target{QMgr: e.QMgr, Queue: item}
+}
 
 func unavailable(err error) bool { return errors.Is(err, ErrUnavailable) }

@@ -43,31 +43,42 @@ func newOuts(stored []Out) outs {
 
 func (o *outs) get(t Target, attr string) *Out { return o.m[claimKey{t, attr}] }
 
-// altered notes what a change of ours did: a lowering stands until something
-// raises the attribute again.
+// altered notes what a change of ours did.
 func (o *outs) altered(s *step, now time.Time) {
-	for _, c := range s.d.Changes {
-		k := claimKey{s.tg.Target, c.Attr}
-		switch old := o.m[k]; directionOf(c.Attr, c.Before, c.After) {
-		case lowering:
-			out := &Out{
-				Target: s.tg.Target, Attr: c.Attr, Before: c.Before, After: c.After, Situation: s.en.in.Key.Situation,
-				Action: describe(s.action(), &s.row), ID: s.en.id(s.index), At: now.UTC(),
-			}
-			if old != nil && old.After == c.Before {
-				out.Before = old.Before // lowered further: what was there before all
-			}
-			o.put(k, out)
-		case raising:
-			if old != nil && directionOf(c.Attr, c.After, old.Before) != raising {
-				o.drop(s.tg.Target, c.Attr)
-			} else if old != nil {
-				old.After = c.After
-				o.dirty[k] = struct{}{}
-			}
-		case neither:
-		}
+	out := Out{
+		Target: s.tg.Target, Situation: s.en.in.Key.Situation,
+		Action: describe(s.action(), &s.row), ID: s.en.id(s.index), At: now.UTC(),
 	}
+	for _, c := range s.d.Changes {
+		o.changed(c, out)
+	}
+}
+
+// changed follows one change; out says whose it is. A lowering stands until
+// something raises the attribute again to what it was.
+func (o *outs) changed(c change, out Out) {
+	k := claimKey{out.Target, c.Attr}
+	switch old := o.m[k]; directionOf(c.Attr, c.Before, c.After) {
+	case lowering:
+		o.lower(c, out)
+	case raising:
+		if old != nil && directionOf(c.Attr, c.After, old.Before) != raising {
+			o.drop(out.Target, c.Attr)
+		} else if old != nil {
+			old.After = c.After
+			o.dirty[k] = struct{}{}
+		}
+	case neither:
+	}
+}
+
+func (o *outs) lower(c change, out Out) {
+	k := claimKey{out.Target, c.Attr}
+	out.Attr, out.Before, out.After = c.Attr, c.Before, c.After
+	if old := o.m[k]; old != nil && old.After == c.Before {
+		out.Before = old.Before // lowered further: what was there before all
+	}
+	o.put(k, &out)
 }
 
 func (o *outs) put(k claimKey, out *Out) {

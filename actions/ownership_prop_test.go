@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/situationd/situationd/situations"
 	"pgregory.net/rapid"
 )
 
@@ -170,21 +169,40 @@ func TestProperty_BudgetHolds(t *testing.T) {
 // tells of every attempt how it ended.
 func TestCrashAtEveryEffect(t *testing.T) {
 	t.Parallel()
+	killAtEach(t, 15, crashAt)
+}
+
+// killAtEach runs a life in which the daemon is killed at its n-th effect, for
+// every n until it comes through, and wants at least so many of them.
+func killAtEach(t *testing.T, least int, life func(t *testing.T, n int) (killed bool)) {
+	t.Helper()
 	points := 0
-	for n := 1; ; n++ {
-		crashed := false
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { crashed = crashAt(t, n) })
+	for killed := true; killed; points++ {
+		killed = false
+		t.Run(fmt.Sprint(points+1), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { killed = life(t, points+1) })
 		})
-		if !crashed {
-			break
-		}
-		points++
 	}
-	if points < 15 {
+	if points--; points < least { // the last life was whole
 		t.Errorf("only %d points to crash at", points)
 	}
 	t.Logf("killed at %d points", points)
+}
+
+// toDisk gives a world a state and a journal on disk.
+func (w *world) toDisk(dir string) {
+	w.t.Helper()
+	var err error
+	w.db, err = OpenDB(filepath.Join(dir, "state.db"))
+	w.must(err)
+	w.file, err = OpenJournal(filepath.Join(dir, "actions.jsonl"))
+	w.must(err)
+}
+
+func (w *world) offDisk() {
+	w.t.Helper()
+	w.must(w.db.Close())
+	w.must(w.file.Close())
 }
 
 // diskJournal is the journal on disk, behind a gate, and remembers its lines.
@@ -211,42 +229,13 @@ func (j diskJournal) Ends() map[string]Result { return j.file.Ends() }
 func crashAt(t *testing.T, n int) bool {
 	w := newWorld(t)
 	dir := t.TempDir()
-	db, err := OpenDB(filepath.Join(dir, "state.db"))
-	must(t, err)
-	defer db.Close()
-	file, err := OpenJournal(filepath.Join(dir, "actions.jsonl"))
-	must(t, err)
-	defer file.Close()
-	start := func() {
-		w.gate = &gate{left: -1}
-		opt := Options{
-			QMgr: here.QMgr, Manager: &fakeManager{w: w, g: w.gate}, Journal: diskJournal{file, w.journal, w.gate},
-			Store: gatedDB{db, w.gate}, Programs: w.programs, Mover: w.mover, Items: w.items,
-		}
-		w.engine, err = New(opt)
-		must(t, err)
-		w.start()
-	}
-	send := func(in situations.Intent) {
-		must(t, db.Commit(t.Context(), nil, []situations.Intent{in}))
-		w.tick(in)
-	}
-	crashed := false
-	settle := func(k int) {
-		for range k {
-			w.pass(1)
-			if w.gate.isDead() {
-				crashed = true
-				w.end()
-				start()
-			}
-		}
-	}
-	start()
+	w.toDisk(dir)
+	defer w.offDisk()
+	w.run()
 	w.depth = 30
 	w.gate.set(n)
-	send(w.intent("Q", open, claimed(put(disabled)), moving, script))
-	settle(6)
+	w.send(w.intent("Q", open, claimed(put(disabled)), moving, script))
+	lowering := w.survive(6)
 	w.want(attrPut, disabled)
 	if w.depth != 0 || w.programs.count() == 0 || w.programs.count() > 2 {
 		t.Errorf("depth %d, %d programs", w.depth, w.programs.count())
@@ -255,15 +244,15 @@ func crashAt(t *testing.T, n int) bool {
 		t.Errorf("lowered %+v", s)
 	}
 	w.readers = 1
-	send(w.intent("Q", closed, revert))
-	settle(6)
+	w.send(w.intent("Q", closed, revert))
+	raising := w.survive(6)
 	w.want(attrPut, enabled)
 	if len(w.engine.Lowered())+len(w.engine.Claims()) > 0 {
 		t.Errorf("left %+v %+v", w.engine.Lowered(), w.engine.Claims())
 	}
 	journalTells(t, filepath.Join(dir, "actions.jsonl"), w)
 	w.end()
-	return crashed
+	return lowering || raising
 }
 
 // journalTells reads the file: every attempt that started has an end.
@@ -308,19 +297,11 @@ func TestResume_JournalKnowsTheEnd(t *testing.T) {
 		t.Run("changed to "+since, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				file, err := OpenJournal(filepath.Join(t.TempDir(), "actions.jsonl"))
+				var err error
+				w.file, err = OpenJournal(filepath.Join(t.TempDir(), "actions.jsonl"))
 				must(t, err)
-				defer file.Close()
-				start := func() {
-					w.gate = &gate{left: -1}
-					w.engine, err = New(Options{
-						QMgr: here.QMgr, Manager: &fakeManager{w: w, g: w.gate}, Journal: diskJournal{file, w.journal, w.gate},
-						Store: gatedStore{w.store, w.gate}, Programs: w.programs, Items: w.items,
-					})
-					must(t, err)
-					w.start()
-				}
-				start()
+				defer w.file.Close()
+				w.run()
 				w.gate.set(6) // save, line, set, read back, line; then nothing more gets out
 				w.tick(w.intent("D", open, put(disabled), script))
 				w.end()
@@ -328,7 +309,7 @@ func TestResume_JournalKnowsTheEnd(t *testing.T) {
 				if since != "" {
 					w.person(attrPut, since)
 				}
-				start()
+				w.run()
 				w.pass(4)
 				want := disabled
 				if since != "" {

@@ -2,20 +2,48 @@ package actions
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/situationd/situationd/situations"
+	bolt "go.etcd.io/bbolt"
 )
 
-// Restore puts into a state that was made just now what the journal says is
-// lowered: somebody took the old state away, or it was damaged, and what a daemon
-// lowered and has forgotten nobody gives back. It gives what it found.
+// Restore puts into a new state what the journal says is lowered: somebody took
+// the old state away, or it was damaged, and what a daemon lowered and has
+// forgotten nobody gives back. A state is new until this has come to its end
+// once. It gives what it found.
 func (db *DB) Restore(journal, qmgr string) ([]Out, error) {
-	if info, err := os.Stat(journal); !db.fresh || err != nil || !info.Mode().IsRegular() {
+	var fresh bool
+	err := db.view("read whether it is new", func(tx *bolt.Tx) error {
+		fresh = tx.Bucket(bucketMeta).Get(keyFresh) != nil
+		return nil
+	})
+	if err != nil || !fresh {
+		return nil, err
+	}
+	list, err := loweredIn(journal, qmgr)
+	if err != nil {
+		return nil, err
+	}
+	return list, db.update("record what was lowered", func(tx *bolt.Tx) error {
+		return errors.Join(savePersons(tx, &Update{Out: list}), tx.Bucket(bucketMeta).Delete(keyFresh))
+	})
+}
+
+// loweredIn reads from a journal what is lowered.
+func loweredIn(journal, qmgr string) ([]Out, error) {
+	switch info, err := os.Stat(journal); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, nil // a pipe or a device remembers nothing
 	}
 	r := restorer{qmgr: qmgr, outs: newOuts(nil), open: map[string]Entry{}}
 	for after := ""; ; {
@@ -35,11 +63,8 @@ func (db *DB) Restore(journal, qmgr string) ([]Out, error) {
 	}
 	r.end()
 	list, _ := r.outs.flush()
-	if len(list) == 0 {
-		return nil, nil
-	}
 	slices.SortFunc(list, func(a, b Out) int { return strings.Compare(a.Target.Queue+"\x00"+a.Attr, b.Target.Queue+"\x00"+b.Attr) })
-	return list, db.SaveActions(Update{Out: list})
+	return list, nil
 }
 
 // restorer follows the journal from its first line.
@@ -71,37 +96,46 @@ func (r *restorer) read(e *Entry) {
 func (r *restorer) end() {
 	left := slices.SortedFunc(maps.Values(r.open), func(a, b Entry) int { return a.Time.Compare(b.Time) })
 	for i := range left {
-		if verb, _, _ := strings.Cut(left[i].Action, " "); directionOf(attrOf(situations.Verb(verb)), firstWord(*left[i].Before), firstWord(*left[i].After)) == lowering {
+		if _, down := r.changes(&left[i]); down {
 			r.done(&left[i])
 		}
 	}
 }
 
-// done follows a change that was made.
-func (r *restorer) done(e *Entry) {
-	t := Target{QMgr: e.QMgr, Queue: e.Queue}
+// changes are those of a line; down says that they lower.
+func (r *restorer) changes(e *Entry) (list []change, down bool) {
 	verb, _, _ := strings.Cut(e.Action, " ")
 	first := attrOf(situations.Verb(verb))
-	if first == "" { // revert does not name what its bare value is of
-		first = r.lowered(t, firstWord(*e.Before))
+	switch {
+	case e.Cluster != "":
+		first = suspendIn(e.Cluster)
+	case first == "": // revert does not name what its bare value is of
+		first = r.lowered(e.target(), firstWord(*e.Before))
+	case first == attrSuspend:
+		return nil, false // an older version's, which did not say in which cluster
 	}
-	before, after := attributesIn(first, *e.Before), attributesIn(first, *e.After)
-	down := directionOf(first, before[first], after[first]) == lowering
-	for attr, value := range after {
-		old := r.outs.get(t, attr)
+	before := attributesIn(first, *e.Before)
+	for attr, value := range attributesIn(first, *e.After) {
+		if attr != "" && before[attr] != value {
+			list = append(list, change{Attr: attr, Before: before[attr], After: value})
+			down = down || directionOf(attr, before[attr], value) == lowering
+		}
+	}
+	return list, down
+}
+
+// done follows a change that was made.
+func (r *restorer) done(e *Entry) {
+	list, down := r.changes(e)
+	out := Out{Target: e.target(), Situation: e.Situation, Action: e.Action, ID: e.ID, At: e.Time, Restored: true}
+	for _, c := range list {
 		switch {
-		case attr == "" || before[attr] == value:
-		case !down:
-			r.outs.drop(t, attr)
+		case c.Attr != attrUseQ:
+			r.outs.changed(c, out)
+		case down: // no lowering by itself, but it goes with one, and comes back with it
+			r.outs.lower(c, out)
 		default:
-			out := &Out{
-				Target: t, Attr: attr, Before: before[attr], After: value, Situation: e.Situation,
-				Action: e.Action, ID: e.ID, At: e.Time, Restored: true,
-			}
-			if old != nil && old.After == out.Before {
-				out.Before = old.Before
-			}
-			r.outs.put(claimKey{t, attr}, out)
+			r.outs.drop(out.Target, c.Attr)
 		}
 	}
 }
@@ -125,8 +159,9 @@ func firstWord(s string) string {
 func attributesIn(first, text string) map[string]string {
 	out := map[string]string{first: firstWord(text)}
 	for _, part := range strings.Fields(text)[min(1, len(strings.Fields(text))):] {
-		if attr, value, ok := strings.Cut(strings.TrimSuffix(part, ")"), "("); ok {
-			out[attr] = value
+		// The last parenthesis: SUSPEND(C1)(YES).
+		if i := strings.LastIndexByte(part, '('); i >= 0 {
+			out[part[:i]] = strings.TrimSuffix(part[i+1:], ")")
 		}
 	}
 	return out
@@ -140,7 +175,7 @@ func (e *Engine) reclaim(tg *target, en *entry, a *situations.Action) {
 		return
 	}
 	owner := a.ClaimKey(en.in.Key).Situation
-	for _, attr := range []string{attrPut, attrRank, attrPriority, attrUseQ} {
+	for _, attr := range attributesOf(tg.Target, nil, nil, &e.outs) {
 		out := e.outs.get(tg.Target, attr)
 		if out == nil || !out.Restored || out.Situation != en.in.Key.Situation && out.Situation != owner && out.Situation != owner+".idle" {
 			continue

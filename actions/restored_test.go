@@ -14,44 +14,29 @@ import (
 // lost is a daemon on disk whose state goes away between two lives.
 type lost struct {
 	*world
-	dir  string
-	db   *DB
-	file *Journal
+	dir string
 }
 
-func (l *lost) live(t *testing.T) {
-	t.Helper()
-	var err error
-	l.db, err = OpenDB(filepath.Join(l.dir, "state.db"))
-	must(t, err)
-	path := filepath.Join(l.dir, "actions.jsonl")
-	l.file, err = OpenJournal(path)
-	must(t, err)
-	_, err = l.db.Restore(path, here.QMgr)
-	must(t, err)
-	l.gate = &gate{left: -1}
-	l.engine, err = New(Options{
-		QMgr: here.QMgr, Manager: &fakeManager{w: l.world, g: l.gate}, Journal: l.file, Store: l.db,
-		Programs: l.programs, Mover: l.mover, Items: l.items,
-	})
-	must(t, err)
-	l.start()
+func (l *lost) live() {
+	l.t.Helper()
+	l.toDisk(l.dir)
+	_, err := l.db.Restore(filepath.Join(l.dir, "actions.jsonl"), here.QMgr)
+	l.must(err)
+	l.run()
 }
 
-func (l *lost) die(t *testing.T, state bool) {
-	t.Helper()
+func (l *lost) die(state bool) {
+	l.t.Helper()
 	l.end()
-	must(t, l.db.Close())
-	must(t, l.file.Close())
+	l.offDisk()
 	if state {
-		must(t, os.Remove(filepath.Join(l.dir, "state.db")))
+		l.must(os.Remove(filepath.Join(l.dir, "state.db")))
 	}
 }
 
-func (l *lost) send(t *testing.T, in situations.Intent) {
-	t.Helper()
-	must(t, l.db.Commit(t.Context(), nil, []situations.Intent{in}))
-	l.tick(in)
+func (l *lost) send(in situations.Intent) {
+	l.t.Helper()
+	l.world.send(in)
 	l.pass(4)
 }
 
@@ -59,55 +44,66 @@ func (l *lost) send(t *testing.T, in situations.Intent) {
 // listed, and given back by who would have given it back.
 func TestLostState_WhatIsLoweredComesFromTheJournal(t *testing.T) {
 	priority := situations.Action{Verb: situations.VerbPriority, Value: "0", UseQ: "any", Claim: true}
-	for _, c := range []struct {
+	byPerson := func(t *testing.T, l *lost) { revertNow(t, l.world, "anna") }
+	type lostCase struct {
 		name, attr, found, low string
 		lower                  []situations.Action
 		back                   func(t *testing.T, l *lost)
 		listed                 int
-	}{
+		item                   string
+	}
+	cases := []lostCase{
 		{"the rule finds it idle again, and then served", attrPut, enabled, disabled, []situations.Action{claimed(put(disabled))}, func(t *testing.T, l *lost) {
-			l.send(t, l.intent("S", open, claimed(put(disabled))))
+			l.send(l.intent("S", open, claimed(put(disabled))))
 			if c := l.engine.Claims(); len(c) != 1 || c[0].Baseline != enabled || c[0].Set != disabled {
 				t.Errorf("claims %+v", c)
 			}
-			l.send(t, l.intent("S", closed, revert))
-		}, 1},
-		{"the rule finds it idle in the first sample", attrPut, enabled, disabled, []situations.Action{claimed(put(disabled))}, nil, 1},
+			l.send(l.intent("S", closed, revert))
+		}, 1, queueName},
+		{"the rule finds it idle in the first sample", attrPut, enabled, disabled, []situations.Action{claimed(put(disabled))}, nil, 1, queueName},
 		{"an availability finds it served", attrPut, enabled, disabled, []situations.Action{availability("S", put(disabled))}, func(t *testing.T, l *lost) {
-			l.send(t, l.intent("S.read", open, availability("S", revert)))
-		}, 1},
-		{"a person", attrPut, enabled, disabled, []situations.Action{claimed(put(disabled))}, func(t *testing.T, l *lost) {
-			done := make(chan error, 1)
-			go func() {
-				_, err := l.engine.Revert(t.Context(), "anna", "")
-				done <- err
-			}()
-			l.pass(3)
-			must(t, <-done)
-		}, 1},
+			l.send(l.intent("S.read", open, availability("S", revert)))
+		}, 1, queueName},
+		{"a person", attrPut, enabled, disabled, []situations.Action{claimed(put(disabled))}, byPerson, 1, queueName},
 		{"priority and useq", attrPriority, "5", "0", []situations.Action{priority}, func(t *testing.T, l *lost) {
-			l.send(t, l.intent("S", open, priority))
-			l.send(t, l.intent("S", closed, revert))
+			l.send(l.intent("S", open, priority))
+			l.send(l.intent("S", closed, revert))
 			l.want(attrUseQ, "QMGR")
-		}, 2},
-	} {
+		}, 2, queueName},
+	}
+	for kind := weightRevert; kind <= suspendResume; kind++ {
+		attr, low, found := kind.values()
+		lower := claimed((&drive{kind: kind}).lowering())
+		again := func(_ *testing.T, l *lost) {
+			l.send(l.intent("S", open, lower))
+			if c := l.engine.Claims(); len(c) != 1 || c[0].Baseline != found || c[0].Set != low {
+				l.t.Errorf("claims %+v", c)
+			}
+			l.send(l.intent("S", closed, revert))
+		}
+		cases = append(cases,
+			lostCase{lower.String() + ", the rule", attr, found, low, []situations.Action{lower}, again, 1, kind.item()},
+			lostCase{lower.String() + ", a person", attr, found, low, []situations.Action{lower}, byPerson, 1, kind.item()})
+	}
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &lost{world: newWorld(t), dir: t.TempDir()}
+				l.item = c.item
 				l.values[attrPriority], l.values[attrUseQ] = "5", "QMGR"
 				l.others[0].ClwlPrty = 9
 				situation := "S"
 				if c.lower[0].ClaimName != "" {
 					situation = "S.idle"
 				}
-				l.live(t)
-				l.send(t, l.intent(situation, open, c.lower...))
+				l.live()
+				l.send(l.intent(situation, open, c.lower...))
 				l.want(c.attr, c.low)
-				l.die(t, true)
-				l.live(t)
+				l.die(true)
+				l.live()
 				if c.back == nil {
-					l.send(t, l.intent("S", open, c.lower...))
-					c.back = func(t *testing.T, l *lost) { l.send(t, l.intent("S", closed, revert)) }
+					l.send(l.intent("S", open, c.lower...))
+					c.back = func(t *testing.T, l *lost) { l.send(l.intent("S", closed, revert)) }
 				}
 				l.pass(2)
 				if got := l.engine.Lowered(); len(got) != c.listed {
@@ -119,7 +115,7 @@ func TestLostState_WhatIsLoweredComesFromTheJournal(t *testing.T) {
 				if n := len(l.engine.Lowered()) + len(l.engine.Claims()); n != 0 {
 					t.Errorf("left: %+v %+v", l.engine.Lowered(), l.engine.Claims())
 				}
-				l.die(t, false)
+				l.die(false)
 			})
 		})
 	}
@@ -132,7 +128,7 @@ func TestLostState_AnAttemptThatDidNotEnd(t *testing.T) {
 		t.Run(fmt.Sprintf("made %t, idle in the first sample %t", made, first), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &lost{world: newWorld(t), dir: t.TempDir()}
-				l.live(t)
+				l.live()
 				before, after := enabled, disabled
 				must(t, l.file.Append(Entry{
 					Time: time.Now(), ID: "S/1.0", Attempt: 1, Situation: "S", QMgr: here.QMgr, Queue: here.Queue, Edge: open,
@@ -141,14 +137,14 @@ func TestLostState_AnAttemptThatDidNotEnd(t *testing.T) {
 				if made {
 					l.person(attrPut, disabled)
 				}
-				l.die(t, true)
-				l.live(t)
+				l.die(true)
+				l.live()
 				if first {
-					l.send(t, l.intent("S", open, claimed(put(disabled))))
+					l.send(l.intent("S", open, claimed(put(disabled))))
 					l.want(attrPut, disabled)
-					l.send(t, l.intent("S", closed, revert))
+					l.send(l.intent("S", closed, revert))
 					l.want(attrPut, enabled)
-					l.die(t, false)
+					l.die(false)
 					return
 				}
 				l.pass(2)
@@ -156,14 +152,104 @@ func TestLostState_AnAttemptThatDidNotEnd(t *testing.T) {
 					t.Errorf("lowered %+v", got)
 				}
 				// It is idle still: it is lowered in the end, and given back.
-				l.send(t, l.intent("S", open, claimed(put(disabled))))
+				l.send(l.intent("S", open, claimed(put(disabled))))
 				l.want(attrPut, disabled)
-				l.send(t, l.intent("S", closed, revert))
+				l.send(l.intent("S", closed, revert))
 				l.want(attrPut, enabled)
-				l.die(t, false)
+				l.die(false)
 			})
 		})
 	}
+}
+
+// What began and did not end, of every kind of item.
+func TestLostState_AnyItemThatDidNotEnd(t *testing.T) {
+	for kind := weightRevert; kind <= suspendResume; kind++ {
+		t.Run(fmt.Sprint(kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &lost{world: newWorld(t), dir: t.TempDir()}
+				l.item = kind.item()
+				attr, low, found := kind.values()
+				l.live()
+				l.dieAfterSet = true
+				l.send(l.intent("S", open, (&drive{kind: kind}).lowering()))
+				l.die(true)
+				l.want(attr, low)
+				l.live()
+				l.pass(2)
+				if got := l.engine.Lowered(); len(got) != 1 || got[0].Attr != attr || got[0].Before != found || got[0].Target.Queue != l.item {
+					t.Errorf("lowered %+v", got)
+				}
+				revertNow(t, l.world, "anna")
+				l.pass(2)
+				l.want(attr, found)
+				l.die(false)
+			})
+		})
+	}
+}
+
+// The lines of several changes of one attribute come to what the changes came to.
+func TestLostState_SeveralChangesOfOne(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		values []string
+		before string // of the lowering that stands, blank for none
+	}{
+		{[]string{"9", "0", "5"}, "9"},
+		{[]string{"9", "0", "9"}, ""},
+		{[]string{"9", "5", "0"}, "9"},
+		{[]string{"9", "0", "5", "9"}, ""},
+		{[]string{"9", "0", "5", "0"}, "9"},
+		{[]string{"5", "9", "0"}, "9"},
+	} {
+		r := restorer{qmgr: here.QMgr, outs: newOuts(nil), open: map[string]Entry{}}
+		for i, after := range c.values[1:] {
+			e := Entry{ID: fmt.Sprint(i), QMgr: here.QMgr, Queue: here.Queue, Action: "rank " + after, Before: &c.values[i], After: &after}
+			for _, e.Result = range []Result{resultStarted, resultDone} {
+				r.read(&e)
+			}
+		}
+		r.end()
+		before := ""
+		if out := r.outs.get(here, attrRank); out != nil {
+			before = out.Before
+			if last := c.values[len(c.values)-1]; out.After != last {
+				t.Errorf("%v: down at %s", c.values, out.After)
+			}
+		}
+		if before != c.before {
+			t.Errorf("%v: was %q before, want %q", c.values, before, c.before)
+		}
+	}
+}
+
+// A state is new until the journal was read once to its end: not after an error,
+// and not for a daemon that ended on the way.
+func TestLostState_NewUntilTheJournalWasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lost{world: newWorld(t), dir: t.TempDir()}
+		l.live()
+		l.send(l.intent("S", open, put(disabled)))
+		l.die(true)
+		l.toDisk(l.dir)
+		l.offDisk()
+		l.toDisk(l.dir)
+		path := filepath.Join(l.dir, "actions.jsonl")
+		if _, err := l.db.Restore(filepath.Join(path, "no folder"), here.QMgr); err == nil {
+			t.Error("a journal that cannot be looked at is taken for none")
+		}
+		l.offDisk()
+		l.toDisk(l.dir)
+		for i, want := range []int{1, 0} {
+			got, err := l.db.Restore(path, here.QMgr)
+			must(t, err)
+			if len(got) != want {
+				t.Errorf("time %d: %+v", i, got)
+			}
+		}
+		l.offDisk()
+	})
 }
 
 // What was given back, and what a person has changed since, is not lowered; a
@@ -174,24 +260,24 @@ func TestLostState_NothingElseComesFromTheJournal(t *testing.T) {
 		since func(t *testing.T, l *lost)
 		state bool
 	}{
-		{"given back", func(t *testing.T, l *lost) { l.send(t, l.intent("S", closed, revert)) }, true},
+		{"given back", func(t *testing.T, l *lost) { l.send(l.intent("S", closed, revert)) }, true},
 		{"changed by a person", func(_ *testing.T, l *lost) { l.person(attrPut, enabled) }, true},
 		{"changed by a person, the state is there", func(_ *testing.T, l *lost) { l.person(attrPut, enabled) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := &lost{world: newWorld(t), dir: t.TempDir()}
-				l.live(t)
-				l.send(t, l.intent("S", open, claimed(put(disabled))))
+				l.live()
+				l.send(l.intent("S", open, claimed(put(disabled))))
 				c.since(t, l)
-				l.die(t, c.state)
-				l.live(t)
+				l.die(c.state)
+				l.live()
 				l.pass(3)
 				if got := l.engine.Lowered(); len(got) != 0 {
 					t.Errorf("lowered %+v", got)
 				}
 				l.want(attrPut, enabled)
-				l.die(t, false)
+				l.die(false)
 			})
 		})
 	}

@@ -24,8 +24,7 @@ import (
 // It is the StateStore of package situations and the Store of the Engine. One
 // tick is one transaction.
 type DB struct {
-	path  string
-	fresh bool // it was made at the opening
+	path string
 
 	mu   sync.RWMutex // held for writing while the file is followed
 	bolt *bolt.DB
@@ -54,6 +53,7 @@ var (
 	bucketAlerts   = []byte("alerts")
 	bucketOut      = []byte("out")
 	keyVersion     = []byte("version")
+	keyFresh       = []byte("fresh") // until Restore
 	keyBudget      = []byte("budget")
 	keyHolds       = []byte("holds")
 	keyTripped     = []byte("tripped")
@@ -108,8 +108,8 @@ func (db *DB) prepare(tx *bolt.Tx) error {
 		return err
 	}
 	if v := meta.Get(keyVersion); v == nil {
-		db.fresh = true
-		if err := meta.Put(keyVersion, binary.BigEndian.AppendUint32(nil, dbVersion)); err != nil {
+		err := errors.Join(meta.Put(keyVersion, binary.BigEndian.AppendUint32(nil, dbVersion)), meta.Put(keyFresh, []byte{1}))
+		if err != nil {
 			return err
 		}
 	} else if len(v) != 4 {

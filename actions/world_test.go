@@ -55,6 +55,8 @@ type world struct {
 	mover    *fakeMover
 	items    *fakeItems
 	gate     *gate
+	db       *DB      // in the store's place, nil for none
+	file     *Journal // beside the journal, nil for none
 	engine   *Engine
 	stop     context.CancelFunc
 	ended    chan error
@@ -156,6 +158,12 @@ func (w *world) make() {
 	opt.Manager = &fakeManager{w: w, g: g}
 	opt.Journal = gatedJournal{w.journal, g}
 	opt.Store = gatedStore{w.store, g}
+	if w.file != nil {
+		opt.Journal = diskJournal{w.file, w.journal, g}
+	}
+	if w.db != nil {
+		opt.Store = gatedDB{w.db, g}
+	}
 	opt.Programs, opt.Mover, opt.Items = w.programs, w.mover, w.items
 	e, err := New(opt)
 	if err != nil {
@@ -274,6 +282,13 @@ func (w *world) intent(situation string, edge situations.Edge, actions ...situat
 	return in
 }
 
+// send has an intent committed to the state on disk, and a sample with it.
+func (w *world) send(in situations.Intent) {
+	w.t.Helper()
+	w.must(w.db.Commit(context.Background(), nil, []situations.Intent{in}))
+	w.tick(in)
+}
+
 // tick is one sample with the intents it decided. It lets the engine do all it
 // can do at once.
 func (w *world) tick(intents ...situations.Intent) {
@@ -301,6 +316,19 @@ func (w *world) pass(n int) {
 		w.sleep(w.interval)
 		w.tick()
 	}
+}
+
+// survive lets intervals go by, and starts the daemon again whenever it was killed.
+func (w *world) survive(n int) (killed bool) {
+	for range n {
+		w.pass(1)
+		if w.gate.isDead() {
+			killed = true
+			w.end()
+			w.run()
+		}
+	}
+	return killed
 }
 
 func (w *world) get(attr string) string {

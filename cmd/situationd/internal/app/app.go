@@ -192,8 +192,9 @@ func (a *App) restore() error {
 		return fmt.Errorf("read from the journal what was lowered: %w", err)
 	}
 	for _, o := range lowered {
+		group, name := situations.GroupOf(o.Target.Queue)
 		a.logger.Warn("the state is new, and the journal says that this was lowered; `situationd lowered` lists it, its rule or `situationd revert` gives it back",
-			"queue", o.Target.Queue, "attribute", o.Attr, "value", o.After, "before", o.Before, "situation", o.Situation, "id", o.ID)
+			string(group), name, "attribute", o.Attr, "value", o.After, "before", o.Before, "situation", o.Situation, "id", o.ID)
 	}
 	return nil
 }
