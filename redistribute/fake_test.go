@@ -15,6 +15,7 @@ type message struct {
 	addressed bool
 	bound     bool
 	poison    bool
+	group     int  // it belongs to that group; 0: to none
 	taken     bool // an application has it in a unit of work
 	expired   bool
 }
@@ -40,7 +41,6 @@ type fakeQueue struct {
 	defBind  string
 	shown    bool
 	inFlight int
-	group    int // that many at the head are one group
 	scan     int // how many messages a unit looks at; 0: all
 	gone     int // messages that expired
 	getOff   bool
@@ -56,7 +56,6 @@ type fakeQueue struct {
 	before func(n int)
 	// fault gives the error of unit n: nothing moved, or (after true) all of it did.
 	fault func(n int) (err error, after bool)
-	looks int
 	dry   int
 }
 
@@ -80,7 +79,6 @@ func (q *fakeQueue) InFlight() int { return q.inFlight }
 func (q *fakeQueue) Look(context.Context) (State, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.looks++
 	s := State{
 		Readers: q.readers, Ready: q.ready, ReadyKnown: !q.unknown, UseQ: q.useQ,
 		DefBind: q.defBind, BindShown: q.shown, Horizon: q.seq, Arrived: q.seq, Expired: uint64(q.gone),
@@ -144,6 +142,7 @@ func (q *fakeQueue) unit(u Unit) Result {
 		skip[k] = true
 	}
 	looked := 0
+	going := map[*message]bool{} // with a group that was met before
 	for _, m := range slices.Clone(q.here) {
 		if m.seq <= u.After.Seq || m.seq > res.Horizon {
 			continue
@@ -152,7 +151,7 @@ func (q *fakeQueue) unit(u Unit) Result {
 			res.More = true
 			break
 		}
-		if m.taken || m.expired {
+		if m.taken || m.expired || going[m] {
 			res.Next = Cursor{Seq: m.seq, Valid: true}
 			if m.expired && !u.DryRun {
 				q.here = slices.DeleteFunc(q.here, func(x *message) bool { return x == m })
@@ -160,25 +159,67 @@ func (q *fakeQueue) unit(u Unit) Result {
 			}
 			continue
 		}
-		if len(res.Moved) >= u.Max && !(m.id < q.group && len(res.Moved) < u.Group) {
+		if len(res.Moved) >= u.Max {
 			res.More = true
 			break
 		}
+		var whole []*message
+		if why := staysFor(m, u, skip, &res.Skipped); why != nil {
+			*why++
+		} else if whole = q.together(m, u, skip, res.Horizon); whole == nil {
+			res.Skipped.Grouped++
+		}
+		if len(res.Moved) > 0 && len(res.Moved)+len(whole) > u.Max {
+			res.More = true // the group goes with the next unit
+			break
+		}
 		res.Next = Cursor{Seq: m.seq, Valid: true}
-		switch {
-		case skip[keyOf(m.id)]:
-			res.Skipped.Returned++
-		case m.addressed:
-			res.Skipped.Addressed++
-		case m.bound && !u.EvenIfBound:
-			res.Skipped.Bound++
-		case m.poison:
-			res.Skipped.Poison++
-		default:
+		for _, m := range whole {
+			going[m] = true
 			res.Moved = append(res.Moved, Sent{Key: keyOf(m.id), QMgr: "QM3"})
 		}
 	}
 	return res
+}
+
+// staysFor is the counter of why a message must stay; nil if it may move.
+func staysFor(m *message, u Unit, skip map[Key]bool, n *Skipped) *int {
+	switch {
+	case skip[keyOf(m.id)]:
+		return &n.Returned
+	case m.addressed:
+		return &n.Addressed
+	case m.bound && !u.EvenIfBound:
+		return &n.Bound
+	case m.poison:
+		return &n.Poison
+	}
+	return nil
+}
+
+// together is a message and its whole group, wherever its messages stand; nil if
+// one must stay, or if there are too many. It is empty if a dry run listed them before.
+func (q *fakeQueue) together(met *message, u Unit, skip map[Key]bool, horizon uint64) []*message {
+	if met.group == 0 {
+		return []*message{met}
+	}
+	var list []*message
+	for _, m := range q.here {
+		if m.group != met.group {
+			continue
+		}
+		if m.taken || m.expired || m.seq > horizon || staysFor(m, u, skip, &Skipped{}) != nil {
+			return nil
+		}
+		list = append(list, m)
+	}
+	switch {
+	case len(list) > max(u.Max, u.Group):
+		return nil
+	case list[0].seq <= u.After.Seq:
+		return []*message{}
+	}
+	return list
 }
 
 func (q *fakeQueue) commit(res Result) {
@@ -212,7 +253,6 @@ func (q *fakeQueue) total() int { return len(q.here) + len(q.there) }
 // fakeStore is a ledger store that survives the Ledger.
 type fakeStore struct {
 	entries map[string][]LedgerEntry
-	appends int
 	fail    error
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 )
@@ -114,27 +115,82 @@ func TestForesee_Fails(t *testing.T) {
 }
 
 // With a limit as many messages move as it says, if there are so many that may,
-// however many units are under way and whatever has to stay.
+// however many units are under way and whatever has to stay. A group that would
+// exceed it stays whole.
 func TestRunLimit(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
-		depth := rapid.IntRange(0, 400).Draw(rt, "depth")
-		limit := rapid.IntRange(1, 450).Draw(rt, "limit")
-		q := newFakeQueue(depth)
-		q.inFlight = rapid.IntRange(1, 4).Draw(rt, "in flight")
-		movable := 0
-		for _, m := range q.here {
-			m.addressed = rapid.IntRange(0, 9).Draw(rt, "addressed") < 3
-			if !m.addressed {
-				movable++
-			}
+	synctest.Test(t, func(t *testing.T) {
+		groups := newFakeQueue(650)
+		for i, m := range groups.here[50:] {
+			m.group = 1 + i/150
 		}
-		r := job(q, Rules{Limit: limit, UnitSize: rapid.IntRange(1, 60).Draw(rt, "unit")}).Run(t.Context())
-		if want := min(limit, movable); r.Moved != want || len(q.there) != want {
-			rt.Fatalf("%d moved, %d arrived, want %d: %+v", r.Moved, len(q.there), want, r)
-		}
-		if reached := r.Outcome == Left && strings.Contains(r.Reason, "limit"); reached != (limit <= movable && depth > limit) {
-			rt.Fatalf("%d of %d movable, limit %d: %+v", r.Moved, movable, limit, r)
-		}
+		runLimit(t, groups, 300, UnitSize)
+		// Without the type: rapid would ask a *testing.T for its deadline, which a bubble forbids.
+		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
+			q := limited(t)
+			runLimit(t, q, rapid.IntRange(1, len(q.here)+20).Draw(t, "limit"), rapid.IntRange(1, 60).Draw(t, "unit"))
+		})
 	})
+}
+
+// limited is a queue of groups and single messages, some of which must stay.
+func limited(t *rapid.T) *fakeQueue {
+	q := newFakeQueue(0)
+	id, longest := 0, rapid.SampledFrom([]int{1, 20, 60}).Draw(t, "longest group")
+	for stretch := range rapid.IntRange(0, 12).Draw(t, "stretches") {
+		together := rapid.IntRange(1, longest).Draw(t, "together")
+		for range rapid.IntRange(0, 20).Draw(t, "singles") + together {
+			m := q.put(id)
+			id++
+			stay := 300 // of a thousand
+			if together > 1 {
+				m.group, stay = 1+stretch, 2
+				together--
+			}
+			m.addressed = rapid.IntRange(0, 999).Draw(t, "addressed") < stay
+		}
+	}
+	if rapid.Bool().Draw(t, "between one another") {
+		q.here = rapid.Permutation(q.here).Draw(t, "order")
+		for i, m := range q.here {
+			m.seq = uint64(i + 1)
+		}
+	}
+	return q
+}
+
+func runLimit(t rapid.TB, q *fakeQueue, limit, unit int) {
+	q.inFlight = MaxInFlight
+	depth, want := len(q.here), withinLimit(q.here, limit)
+	j := job(q, Rules{Limit: limit, UnitSize: unit})
+	j.Queue = &slowQueue{fakeQueue: q}
+	r := j.Run(context.Background())
+	if r.Moved != want || len(q.there) != want {
+		t.Fatalf("%d moved, %d arrived, want %d of %d at a limit of %d: %+v", r.Moved, len(q.there), want, depth, limit, r)
+	}
+	if reached := r.Outcome == Left && strings.Contains(r.Reason, "limit"); reached != (want == limit && depth > limit) {
+		t.Fatalf("%d moved, limit %d: %+v", r.Moved, limit, r)
+	}
+}
+
+// withinLimit is how many messages move if each goes for which there is room,
+// with all of its group.
+func withinLimit(queue []*message, limit int) int {
+	members, stays, decided := map[int]int{}, map[int]bool{}, map[int]bool{}
+	for _, m := range queue {
+		members[m.group]++
+		stays[m.group] = stays[m.group] || m.addressed
+	}
+	members[0] = 1
+	moved := 0
+	for _, m := range queue {
+		if m.addressed || m.group > 0 && (stays[m.group] || decided[m.group]) {
+			continue
+		}
+		decided[m.group] = true
+		if moved+members[m.group] <= limit {
+			moved += members[m.group]
+		}
+	}
+	return moved
 }

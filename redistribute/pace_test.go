@@ -140,7 +140,9 @@ func TestRateLooksWhileItWaits(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				q := newFakeQueue(1000)
-				q.group = 600
+				for _, m := range q.here[:600] {
+					m.group = 1
+				}
 				start := time.Now()
 				time.AfterFunc(10*time.Second+time.Millisecond, func() {
 					q.mu.Lock()

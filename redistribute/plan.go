@@ -154,7 +154,7 @@ func (p *Plan) Next(now time.Time) (u Unit, number int, ok bool) {
 	}
 	// The first unit goes alone: it tells the horizon, where the look did not, and
 	// how much must stay at the head of the queue.
-	if p.issued > 0 && p.answered == 0 || p.flying > 0 && p.pace.slows() || now.Before(p.pace.next) {
+	if p.issued > 0 && p.answered == 0 || p.flying > 0 && p.alone() || now.Before(p.pace.next) {
 		return Unit{}, 0, false
 	}
 	u = Unit{
@@ -166,6 +166,10 @@ func (p *Plan) Next(now time.Time) (u Unit, number int, ok bool) {
 	p.issued++
 	return u, p.issued, true
 }
+
+// alone says that units go one after the other. A limit asks for it too: a unit
+// may take a group that is longer than what was set aside for it.
+func (p *Plan) alone() bool { return p.pace.slows() || p.rules.Limit > 0 }
 
 // longestGroup is how many messages a group may have that goes with the next unit.
 func (p *Plan) longestGroup() int {

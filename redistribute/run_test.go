@@ -36,7 +36,6 @@ func (s *fakeStore) AppendLedger(queue string, entries []LedgerEntry) error {
 		s.entries = map[string][]LedgerEntry{}
 	}
 	s.entries[queue] = append(s.entries[queue], entries...)
-	s.appends++
 	return nil
 }
 
@@ -242,13 +241,13 @@ func TestCancelEndsAtUnit(t *testing.T) {
 	})
 }
 
-// lastLook is a queue whose reader comes back while it is looked at.
-type lastLook struct {
+// cancelledLook is a queue whose run is told to end while it is looked at.
+type cancelledLook struct {
 	*fakeQueue
 	cancel func()
 }
 
-func (q lastLook) Look(ctx context.Context) (State, error) {
+func (q cancelledLook) Look(ctx context.Context) (State, error) {
 	q.cancel()
 	return State{}, ctx.Err()
 }
@@ -258,7 +257,7 @@ func TestCancelledLookIsNoFailure(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	j := job(newFakeQueue(10), Rules{})
-	j.Queue = lastLook{newFakeQueue(10), cancel}
+	j.Queue = cancelledLook{newFakeQueue(10), cancel}
 	if rep := j.Run(ctx); rep.Outcome != Cancelled || rep.Err != nil || rep.Moved != 0 {
 		t.Errorf("got %+v", rep)
 	}
