@@ -67,7 +67,7 @@ type Moved struct {
 	Outcome Outcome
 	Reason  string
 	Early   bool // with MoveLeft: it ended before it had looked at all that was there
-	// Start + Arrived = Moved + Expired + Taken + Remaining: depth when it began, what
+	// At the end Start + Arrived = Moved + Expired + Taken + Remaining: depth when it began, what
 	// came, what moved, expired, and was taken by others, and the depth at the last look.
 	Start, Arrived, Moved, Expired, Taken, Remaining int
 

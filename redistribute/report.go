@@ -2,7 +2,7 @@ package redistribute
 
 import "time"
 
-// Report is what a run did. It adds up:
+// Report is what a run did. At its end it adds up:
 //
 //	Start + Arrived = Moved + Expired + Taken + Remaining
 //
@@ -13,7 +13,7 @@ type Report struct {
 	Arrived     int // came while it ran, and what the cluster sent back
 	Moved       int
 	Expired     int
-	Taken       int // by others; less than none if they gave back more than they took
+	Taken       int // by others, once the run is over; less than none if they gave back more than they took
 	Remaining   int // depth at the last look
 	Uncommitted int // at the last look
 	Skipped     Skipped

@@ -30,7 +30,8 @@ type Job struct {
 	// Started is called once before the first message moves, not at all if there
 	// is nothing to do; its error ends the run. Nil: not called.
 	Started func() error
-	// Progress is called after every unit. Nil: not called.
+	// Progress is called after every unit, with what is known by then: not with what
+	// others took, which only the last look tells. Nil: not called.
 	Progress func(Report)
 }
 
@@ -48,8 +49,8 @@ func (j *Job) Run(ctx context.Context) Report {
 	if err != nil {
 		return r.close(End{Outcome: Failed, Reason: err.Error()}, err)
 	}
-	r.first, r.looked = s, time.Now()
-	r.count(s)
+	r.first = s
+	r.count(s, r.start)
 	plan, end := Begin(r.start, j.Rules, s)
 	if end != nil {
 		return r.close(*end, nil)
@@ -70,9 +71,10 @@ func (j *Job) Run(ctx context.Context) Report {
 	if r.err == nil {
 		r.err = err
 	}
+	began := time.Now()
 	last, err := r.look(context.WithoutCancel(ctx))
 	if err == nil {
-		r.count(last)
+		r.count(last, began)
 	} else if r.err == nil {
 		r.err = err
 	}
@@ -89,8 +91,9 @@ type runner struct {
 	skip  []Key
 	err   error
 
-	noted           int       // units since the ledger was stored
-	looked, flushed time.Time // when it was last
+	noted   int       // units since the ledger was stored
+	flushed time.Time // when it was last
+	looked  time.Time // when the look began that is in the report
 }
 
 func (r *runner) close(end End, err error) Report {
@@ -109,8 +112,15 @@ func (r *runner) look(ctx context.Context) (State, error) {
 	return r.Queue.Look(ctx)
 }
 
-// count enters a look into the report.
-func (r *runner) count(s State) { r.rep.count(&r.first, &s) }
+// count enters a look into the report, if none is in it that began later: those
+// of units in flight are answered in any order.
+func (r *runner) count(s State, began time.Time) {
+	if began.Before(r.looked) {
+		return
+	}
+	r.looked = began
+	r.rep.count(&r.first, &s)
+}
 
 // prepare finds which messages moved before and came back. Those that move in
 // this run cannot come back into it: it ends at the horizon of its first unit.
@@ -163,6 +173,7 @@ type answer struct {
 	unit    Unit
 	res     Result
 	err     error
+	looked  time.Time // when the look began
 	state   State
 	lookErr error
 }
@@ -172,6 +183,7 @@ type answer struct {
 func (r *runner) fly(ctx context.Context, u Unit, number int) answer {
 	a := answer{number: number, unit: u}
 	if a.res, a.err = r.unit(ctx, u); a.err == nil {
+		a.looked = time.Now()
 		a.state, a.lookErr = r.look(context.WithoutCancel(ctx))
 	}
 	return a
@@ -216,8 +228,7 @@ func (r *runner) units(ctx context.Context) {
 
 // take enters an answered unit, and what was seen after it, into plan and ledger.
 func (r *runner) take(a answer) {
-	r.looked = time.Now()
-	r.plan.Answer(r.looked, a.number, a.unit, a.res, a.err, a.state, a.lookErr)
+	r.plan.Answer(time.Now(), a.number, a.unit, a.res, a.err, a.state, a.lookErr)
 	for _, err := range []error{a.err, a.lookErr} {
 		if err != nil && r.err == nil {
 			r.err = err
@@ -236,13 +247,12 @@ func (r *runner) take(a answer) {
 		r.flush()
 	}
 	if a.lookErr == nil {
-		r.count(a.state)
+		r.count(a.state, a.looked)
 	}
 	if r.Progress != nil {
 		rep := r.rep
 		rep.Moved, rep.Skipped, rep.Took = r.plan.Moved(), r.plan.Skipped(), time.Since(r.start)
 		rep.To = nil // still being counted
-		rep.settle()
 		r.Progress(rep)
 	}
 }
@@ -274,14 +284,14 @@ func (r *runner) pause(ctx context.Context, wait time.Duration) {
 	if time.Since(r.looked) < lookAfter {
 		return
 	}
+	began := time.Now()
 	state, err := r.look(ctx)
-	r.looked = time.Now()
 	if ctx.Err() != nil {
 		return
 	}
 	r.plan.Saw(state, err)
 	if err == nil {
-		r.count(state)
+		r.count(state, began)
 	} else if r.err == nil {
 		r.err = err
 	}

@@ -221,6 +221,47 @@ func (s *slowQueue) MoveUnit(ctx context.Context, u Unit) (Result, error) {
 	return r, err
 }
 
+// slowLook takes five seconds for the answer of one look.
+type slowLook struct {
+	slowQueue
+	at, looks int
+}
+
+func (s *slowLook) Look(ctx context.Context) (State, error) {
+	state, err := s.slowQueue.Look(ctx)
+	s.mu.Lock()
+	s.looks++
+	slow := s.looks == s.at
+	s.mu.Unlock()
+	if slow {
+		time.Sleep(5 * time.Second)
+	}
+	return state, err
+}
+
+// A look whose answer takes its time does not undo what later ones told.
+func TestProgressOnlyGoesOn(t *testing.T) {
+	t.Parallel()
+	for at := range 8 {
+		synctest.Test(t, func(t *testing.T) {
+			q := newFakeQueue(1000)
+			q.inFlight = MaxInFlight
+			j := job(q, Rules{})
+			j.Queue = &slowLook{slowQueue: slowQueue{fakeQueue: q}, at: at}
+			last := 1000
+			j.Progress = func(r Report) {
+				if r.Remaining > last || r.Taken != 0 {
+					t.Errorf("look %d is slow: %d remained, then %d, %d taken", at, last, r.Remaining, r.Taken)
+				}
+				last = r.Remaining
+			}
+			if rep := j.Run(t.Context()); rep.Outcome != Empty || rep.Moved != 1000 || rep.Taken != 0 {
+				t.Errorf("look %d is slow: %+v", at, rep)
+			}
+		})
+	}
+}
+
 func TestCancelEndsAtUnit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

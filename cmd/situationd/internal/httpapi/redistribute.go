@@ -47,8 +47,8 @@ type Cancelled struct {
 	Moved []string `json:"moved_for"`
 }
 
-// Redistribution is how a person's run stands. Start + arrived is moved + expired
-// + taken + remaining.
+// Redistribution is how a person's run stands. Once it is over start + arrived is
+// moved + expired + taken + remaining.
 type Redistribution struct {
 	Queue     string         `json:"queue"`
 	QMgr      string         `json:"qmgr"`
@@ -61,7 +61,7 @@ type Redistribution struct {
 	Arrived   int            `json:"arrived"`   // meanwhile
 	Moved     int            `json:"moved"`     //
 	Expired   int            `json:"expired"`   // meanwhile
-	Taken     int            `json:"taken"`     // by others, meanwhile
+	Taken     int            `json:"taken"`     // by others, meanwhile; 0 until it is over
 	Remaining int            `json:"remaining"` // depth at the last look
 	Uncommit  int            `json:"uncommitted"`
 	To        map[string]int `json:"to"` // moved messages by queue manager
