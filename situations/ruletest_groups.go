@@ -12,9 +12,10 @@ func (w *world) complete(obs *Observation, qmgr string) {
 		obs.Rows = append(obs.Rows, Row{Queue: "SYSTEM.DEFAULT.LOCAL.QUEUE", Type: "QLOCAL", System: true, Env: Attributes{QMGR: qmgr}})
 	}
 	slices.SortFunc(obs.Others, func(a, b Row) int { return compareItems(a.Queue, b.Queue) })
-	if n := channelsIn(obs.Others); n == 0 || obs.Others[n-1].Queue < GroupChannel.Item("SYSTEM.DEF.SENDER") {
-		row := Row{Queue: GroupChannel.Item("SYSTEM.DEF.SENDER"), Type: "SDR", System: true, Env: ChannelAttributes{QMGR: qmgr, STATUS: "INACTIVE"}}
-		obs.Others = slices.Insert(obs.Others, n, row)
+	sender := GroupChannel.Item("SYSTEM.DEF.SENDER")
+	if i, found := slices.BinarySearchFunc(obs.Others, sender, func(r Row, item string) int { return compareItems(r.Queue, item) }); !found {
+		row := Row{Queue: sender, Type: "SDR", System: true, Env: ChannelAttributes{QMGR: qmgr, STATUS: "INACTIVE"}}
+		obs.Others = slices.Insert(obs.Others, i, row)
 	}
 }
 
@@ -60,24 +61,4 @@ func (w *world) channelDefaults(q *testQueue) ChannelAttributes {
 	a.CHLTYPE, a.DEFTYPE, a.QMTYPE, a.SUSPEND = "CLUSSDR", "CLUSSDRA", "NORMAL", No
 	a.XMITQ = "SYSTEM.CLUSTER.TRANSMIT.QUEUE"
 	return a
-}
-
-// fillRow sets what the test's series say in this column.
-func (w *world) fillRow(q *testQueue, row *Row, v reflect.Value) {
-	table := tableOf(q.group)
-	for i := range table.list {
-		attr := &table.list[i]
-		s, given := q.series[attr.Name]
-		switch {
-		case !given && (attr.Monitoring || attr.Name == "LSTMSGAGE"):
-			row.Missing = append(row.Missing, attr.Name)
-		case !given || slices.Contains(q.tracked(), attr.Name) && s[w.column] != noValue:
-		case s[w.column] == noValue:
-			row.Missing = append(row.Missing, attr.Name)
-		case attr.Type == typeText:
-			v.FieldByName(attr.Name).SetString(s[w.column])
-		default:
-			v.FieldByName(attr.Name).SetInt(int64(number0(s[w.column])))
-		}
-	}
 }

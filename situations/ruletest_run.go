@@ -256,22 +256,7 @@ func (w *world) row(q *testQueue) Row {
 	if q.cluster != "" {
 		row.Clusters = []string{q.cluster}
 	}
-	v := reflect.ValueOf(&a).Elem()
-	for i := range queueTable.list {
-		attr := &queueTable.list[i]
-		s, given := q.series[attr.Name]
-		switch {
-		case !given && attr.Monitoring:
-			row.Missing = append(row.Missing, attr.Name)
-		case !given || slices.Contains(q.tracked(), attr.Name) && s[w.column] != noValue || attr.number != nil && attr.Unit == "instances":
-		case s[w.column] == noValue:
-			row.Missing = append(row.Missing, attr.Name)
-		case attr.Type == typeText:
-			v.FieldByName(attr.Name).SetString(s[w.column])
-		default:
-			v.FieldByName(attr.Name).SetInt(int64(number0(s[w.column])))
-		}
-	}
+	w.fillRow(q, &row, reflect.ValueOf(&a).Elem())
 	tag := ""
 	if s := q.series[applTag]; len(s) > 0 {
 		tag = s[w.column]
@@ -282,6 +267,27 @@ func (w *world) row(q *testQueue) Row {
 	row.Env = a
 	w.instances(q, &row)
 	return row
+}
+
+// fillRow sets what the test's series say in this column, and leaves out what is
+// no value of the item's own but counted from the others.
+func (w *world) fillRow(q *testQueue, row *Row, v reflect.Value) {
+	table := tableOf(q.group)
+	for i := range table.list {
+		attr := &table.list[i]
+		s, given := q.series[attr.Name]
+		switch {
+		case !given && (attr.Monitoring || attr.Name == "LSTMSGAGE"):
+			row.Missing = append(row.Missing, attr.Name)
+		case !given || slices.Contains(q.tracked(), attr.Name) && s[w.column] != noValue || q.group == GroupQueue && attr.Unit == "instances":
+		case s[w.column] == noValue:
+			row.Missing = append(row.Missing, attr.Name)
+		case attr.Type == typeText:
+			v.FieldByName(attr.Name).SetString(s[w.column])
+		default:
+			v.FieldByName(attr.Name).SetInt(int64(number0(s[w.column])))
+		}
+	}
 }
 
 // number0 reads a text that was checked when the test was read.
