@@ -244,11 +244,13 @@ func (w *work) checkPartner(list []*Situation, takers *watchIndex, i int) {
 	}
 }
 
-// takesBack: exec and commands aside, only put: ENABLED enables a queue, resume a
-// queue manager, start_channel a channel; what a program does is not for us to know.
+// takesBack: exec and mqsc aside, only put: ENABLED enables a queue, resume a
+// queue manager, start_channel a channel; what a program or a command does is not
+// for us to know.
 func takesBack(list []Action) bool {
 	return slices.ContainsFunc(list, func(a Action) bool {
 		_, lever := waysBack[a.Verb]
-		return lever && raises(&a) || a.Verb == VerbResume || a.Verb == VerbStartChannel || a.Verb == VerbExec
+		return lever && raises(&a) || a.Verb == VerbResume || a.Verb == VerbStartChannel ||
+			a.Verb == VerbExec || a.Verb == VerbMQSC
 	})
 }

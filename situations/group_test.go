@@ -128,15 +128,18 @@ func TestFormula_OfAnotherGroup_Unknown(t *testing.T) {
 func TestGroups_Warnings(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{
-		"watch: {qmgr: QM2}\n    formula: SUSPEND == \"NO\"\n    actions: [{suspend: C1}]":                                               "no-way-back",
-		"watch: {qmgr: QM2}\n    formula: DEADQDEPTH > 9\n    actions: [{suspend: C1}]\n    on_clear: [{resume: C1}]":                    "",
-		"watch: {qmgr: QM2}\n    formula: DEADQDEPTH > 9\n    actions: [{suspend: C1}]\n    on_clear: revert":                            "",
-		"watch: {channel: C}\n    formula: INDOUBT == \"YES\"\n    actions: [{stop_channel: FORCE}]":                                     "no-way-back",
-		"watch: {channel: C}\n    formula: STATUS == \"PAUSED\"\n    actions: [{weight: 1}]\n    on_clear: revert":                       "",
-		"watch: {channel: C}\n    sample: {every: 1h, on_change: true}\n    formula: STATUS == \"PAUSED\"\n    severity: minor":          "on-change",
-		"watch: {channel: C}\n    formula: STATUS == \"PAUSED\" and STATUS == \"RUNNING\"\n    severity: minor":                          "constant",
-		"watch: {channel: \"SYSTEM.*\"}\n    formula: STATUS == \"PAUSED\"\n    severity: minor":                                         "system-pattern",
-		"watch: {channel: C}\n    formula: XQMSGSA > 5\n    max_wait: 1m\n    sample: {every: 5m, on_change: true}\n    severity: minor": "max-wait on-change",
+		"watch: {qmgr: QM2}\n    formula: SUSPEND == \"NO\"\n    actions: [{suspend: C1}]":                                                         "no-way-back",
+		"watch: {qmgr: QM2}\n    formula: DEADQDEPTH > 9\n    actions: [{suspend: C1}]\n    on_clear: [{resume: C1}]":                              "",
+		"watch: {qmgr: QM2}\n    formula: DEADQDEPTH > 9\n    actions: [{suspend: C1}]\n    on_clear: revert":                                      "",
+		"watch: {channel: C}\n    formula: INDOUBT == \"YES\"\n    actions: [{stop_channel: FORCE}]":                                               "no-way-back",
+		"watch: {channel: C}\n    formula: INDOUBT == \"YES\"\n    actions: [{stop_channel: FORCE}]\n    on_clear: [{mqsc: \"START CHANNEL(C)\"}]": "",
+		"watch: {qmgr: QM2}\n    formula: DEADQDEPTH > 9\n    actions: [{suspend: C1}]\n    on_clear: [{exec: [/bin/resume]}]":                     "",
+		"watch: {qmgr: QM2}\n    formula: DEADQDEPTH > 9\n    actions: [{suspend: C1}]\n    on_clear: [{event: over}]":                             "no-way-back",
+		"watch: {channel: C}\n    formula: STATUS == \"PAUSED\"\n    actions: [{weight: 1}]\n    on_clear: revert":                                 "",
+		"watch: {channel: C}\n    sample: {every: 1h, on_change: true}\n    formula: STATUS == \"PAUSED\"\n    severity: minor":                    "on-change",
+		"watch: {channel: C}\n    formula: STATUS == \"PAUSED\" and STATUS == \"RUNNING\"\n    severity: minor":                                    "constant",
+		"watch: {channel: \"SYSTEM.*\"}\n    formula: STATUS == \"PAUSED\"\n    severity: minor":                                                   "system-pattern",
+		"watch: {channel: C}\n    formula: XQMSGSA > 5\n    max_wait: 1m\n    sample: {every: 5m, on_change: true}\n    severity: minor":           "max-wait on-change",
 	} {
 		rs, ps := Load(File{Name: "r.yaml", Data: []byte("version: 1\nsituations:\n  - name: A\n    " + rule + "\n")})
 		var codes []string
