@@ -146,7 +146,8 @@ func (l *loader) redistribute(a *Action, n *yaml.Node, lever Lever) {
 	}
 }
 
-const maxRate = 1_000_000
+// MaxRate is the most messages a second that a rate may say.
+const MaxRate = 1_000_000
 
 // rate reads how many messages a second may move.
 func (l *loader) rate(n *yaml.Node) int {
@@ -157,8 +158,8 @@ func (l *loader) rate(n *yaml.Node) int {
 	}
 	text = strings.TrimSpace(text)
 	number, err := strconv.Atoi(text)
-	if err != nil || number < 1 || number > maxRate || text != strconv.Itoa(number) {
-		l.fail(l.at(n), "value", help, "rate is a whole number of messages a second, from 1 to %d, not %s", maxRate, text)
+	if err != nil || number < 1 || number > MaxRate || text != strconv.Itoa(number) {
+		l.fail(l.at(n), "value", help, "rate is a whole number of messages a second, from 1 to %d, not %s", MaxRate, text)
 		return 0
 	}
 	return number
@@ -247,7 +248,7 @@ func (l *loader) modifiers(a *Action, es entries, lever Lever) {
 		switch e.name {
 		case "allow_last":
 			a.AllowLast = l.boolean(e.value, "allow_last")
-			l.onlyBeside(a, e, a.Verb.Attr() != "" && a.Verb != VerbStartChannel && a.Verb != VerbResume, orList(l.group.lowering()))
+			l.onlyBeside(a, e, a.Verb.Attr() != "" && a.Verb != VerbStartChannel && a.Verb != VerbResume, orList(l.group.levers()))
 		case "only_if":
 			a.OnlyIf = l.formula(e.value, "only_if", lever)
 		case "retry":

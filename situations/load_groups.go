@@ -21,9 +21,6 @@ func (g Group) levers() []string {
 	return []string{"put", "rank", "priority"}
 }
 
-// lowering are the verbs under a group that may take an instance away.
-func (g Group) lowering() []string { return g.levers() }
-
 // identity are the names of a group that stay the same from sample to sample.
 func (g Group) identity() []string {
 	switch g {
