@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +123,8 @@ type channelRow struct {
 	missing  []string
 	clusters []string
 	defined  bool
-	known    bool // to the cluster
+	cluster  map[string]string // what the cluster says of every queue manager that it leads to
+	differ   []string          // and what it says differently
 	status   []map[string]string
 }
 
@@ -162,22 +164,23 @@ func (r *channelRow) number(m map[string]string, name string, into *int) {
 // managers are reached has no value where they differ.
 func (r *channelRow) inCluster(m map[string]string) {
 	env := &r.env
+	if r.cluster == nil {
+		r.cluster = maps.Clone(m)
+	}
+	for name, value := range r.cluster {
+		if m[name] != value {
+			r.cluster[name] = ""
+			r.differ = append(r.differ, name)
+		}
+	}
 	if env.CHLTYPE == "" || env.CHLTYPE == "CLUSSDR" { // what the other end published is what holds
-		r.values(m)
+		r.values(r.cluster)
 		env.CHLTYPE = "CLUSSDR"
 	}
 	if m["DEFTYPE"] == "CLUSRCVR" {
 		env.CHLTYPE = "CLUSRCVR"
 	}
-	for _, v := range []struct{ at, is *string }{
-		{&env.DEFTYPE, ptr(m["DEFTYPE"])}, {&env.QMTYPE, ptr(m["QMTYPE"])}, {&env.SUSPEND, ptr(m["SUSPEND"])}, {&env.RQMNAME, ptr(m["CLUSQMGR"])},
-	} {
-		if r.known && *v.at != *v.is {
-			*v.is = ""
-		}
-		*v.at = *v.is
-	}
-	r.known = true
+	env.DEFTYPE, env.QMTYPE, env.SUSPEND, env.RQMNAME = r.cluster["DEFTYPE"], r.cluster["QMTYPE"], r.cluster["SUSPEND"], r.cluster["CLUSQMGR"]
 	if c := m["CLUSTER"]; c != "" && !slices.Contains(r.clusters, c) {
 		r.clusters = append(r.clusters, c)
 		slices.Sort(r.clusters)
@@ -186,8 +189,6 @@ func (r *channelRow) inCluster(m map[string]string) {
 		env.CLUSTER = r.clusters[0]
 	}
 }
-
-func ptr(s string) *string { return &s }
 
 // finish puts in what CHSTATUS says and gives the row.
 func (r *channelRow) finish(depth func(string) (int, bool), at time.Time) situations.Row {
@@ -199,6 +200,13 @@ func (r *channelRow) finish(depth func(string) (int, bool), at time.Time) situat
 		r.missing = append(r.missing, "LSTMSGAGE", "CHSTAAGE", "SHORTRTS", "LONGRTS", "RETRIES", "XQTIME", "NETTIME")
 	} else {
 		r.running(at)
+	}
+	for _, text := range []struct{ name, from, value string }{
+		{"CONNAME", "CONNAME", env.CONNAME}, {"XMITQ", "XMITQ", env.XMITQ}, {"RQMNAME", "CLUSQMGR", env.RQMNAME},
+	} {
+		if text.value == "" && slices.Contains(r.differ, text.from) { // the status may have told which
+			r.missing = append(r.missing, text.name)
+		}
 	}
 	return situations.Row{
 		Queue: situations.GroupChannel.Item(env.CHANNEL), Type: env.CHLTYPE, Clusters: r.clusters, Env: *env, Missing: r.missing,
@@ -256,7 +264,7 @@ func (r *channelRow) running(at time.Time) {
 	first := r.status[0]
 	r.number(first, "SHORTRTS", &env.SHORTRTS)
 	r.number(first, "LONGRTS", &env.LONGRTS)
-	if slices.ContainsFunc(r.missing, func(s string) bool { return s == "SHORTRTS" || s == "LONGRTS" }) {
+	if slices.ContainsFunc(r.missing, func(s string) bool { return strings.HasPrefix(s, "SHORTRT") || strings.HasPrefix(s, "LONGRT") }) {
 		r.missing = append(r.missing, "RETRIES")
 	} else {
 		env.RETRIES = max(0, env.SHORTRTY-env.SHORTRTS) + max(0, env.LONGRTY-env.LONGRTS)

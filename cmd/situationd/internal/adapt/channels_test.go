@@ -95,6 +95,39 @@ func TestChannelRows(t *testing.T) {
 	}
 }
 
+// A channel of one name to two queue managers has no value where they differ,
+// whichever of them is told of last, but where its status knows better.
+func TestChannelRows_WhereTheEndsDiffer(t *testing.T) {
+	t.Parallel()
+	one := fields{
+		"CHANNEL": "SHARED", "CLUSQMGR": "QM1", "CLUSTER": "C1", "DEFTYPE": "CLUSSDRA", "QMTYPE": "REPOS", "SUSPEND": "NO", "CONNAME": "a(1)", "XMITQ": "X1", "MONCHL": "QMGR",
+		"CLWLWGHT": "50", "CLWLRANK": "0", "CLWLPRTY": "0", "BATCHSZ": "50", "SHORTRTY": "10", "LONGRTY": "9", "DISCINT": "6000",
+	}
+	other := fields{
+		"CHANNEL": "SHARED", "CLUSQMGR": "QM3", "CLUSTER": "C1", "DEFTYPE": "CLUSSDRA", "QMTYPE": "NORMAL", "SUSPEND": "NO", "CONNAME": "b(1)", "XMITQ": "X3", "MONCHL": "OFF",
+		"CLWLWGHT": "70", "CLWLRANK": "0", "CLWLPRTY": "1", "BATCHSZ": "50", "SHORTRTY": "20", "LONGRTY": "9", "DISCINT": "6000",
+	}
+	running := fields{"CHANNEL": "SHARED", "STATUS": "RETRYING", "SHORTRTS": "8", "LONGRTS": "9", "XMITQ": "X3", "RQMNAME": "QM3"}
+	for _, cluster := range [][]fields{{one, other}, {other, one}, {one, other, one}} {
+		d := &displayed{cluster: cluster}
+		row, env := channelOf(t, d.channelRows("QM2", depths(nil), time.Now()), "SHARED")
+		if !missing(row, "CONNAME", "XMITQ", "RQMNAME", "CLWLWGHT", "CLWLPRTY", "SHORTRTY") || env.QMTYPE != "" || env.MONCHL != "" {
+			t.Errorf("where they differ: %+v, missing %v", env, row.Missing)
+		}
+		if env.SUSPEND != "NO" || env.DEFTYPE != "CLUSSDRA" || env.BATCHSZ != 50 || env.LONGRTY != 9 || missing(row, "CLWLRANK") || missing(row, "BATCHSZ") || missing(row, "CLUSTER") {
+			t.Errorf("where they agree: %+v, missing %v", env, row.Missing)
+		}
+		d.status = []fields{running}
+		row, env = channelOf(t, d.channelRows("QM2", depths(nil), time.Now()), "SHARED")
+		if env.XMITQ != "X3" || env.RQMNAME != "QM3" || missing(row, "XMITQ") || missing(row, "RQMNAME") || !missing(row, "RETRIES") {
+			t.Errorf("with a status: %+v, missing %v", env, row.Missing)
+		}
+	}
+	if one["QMTYPE"] != "REPOS" {
+		t.Error("the answer was changed")
+	}
+}
+
 // TestManagerRow: in two clusters, suspended from one; and in none.
 func TestManagerRow(t *testing.T) {
 	t.Parallel()
