@@ -21,18 +21,7 @@ func (p *pair) byRank(t *testing.T) func(*actions.Order) {
 	t.Helper()
 	mqscRun(t, p.c3, "ALTER QLOCAL(DCQ1) CLWLRANK(9)")
 	lever := actions.LeverOf([]situations.Action{{Verb: situations.VerbRank, Value: "0"}}, false)
-	eventually(t, "QM3's rank", func() bool {
-		res, err := p.c2.Instances(context.Background(), qmgr.InstancesReq{Queues: []string{"DCQ1"}, Subscribe: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range res.Instances {
-			if in := &res.Instances[i]; !in.Local && in.Usable && in.Rank == 9 {
-				return true
-			}
-		}
-		return false
-	})
+	p.elsewhere(t, "QM3's rank", func(in *qmgr.Instance) bool { return in.Usable && in.Rank == 9 })
 	return func(o *actions.Order) { o.Lever = lever }
 }
 
@@ -72,18 +61,7 @@ func TestMove_OthersTakeAndBring(t *testing.T) {
 		for range 200 + rng.IntN(200) {
 			put("QM2") // addressed: only what is put without a name moves
 		}
-		eventually(t, "QM2 alone", func() bool {
-			res, err := p.c2.Instances(ctx, qmgr.InstancesReq{Queues: []string{"DCQ1"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range res.Instances {
-				if in := &res.Instances[i]; !in.Local {
-					return !in.Put
-				}
-			}
-			return false
-		})
+		p.elsewhere(t, "QM2 alone", func(in *qmgr.Instance) bool { return !in.Put })
 		mqscRun(t, p.c2, "ALTER QLOCAL(DCQ1) CLWLRANK(9)")
 		for range 300 {
 			m := mqengine.Message{MD: mqi.NewMD(), Body: []byte(fmt.Sprint(rng.Uint64()))}
@@ -152,20 +130,6 @@ func TestMove_WhatForbidsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	elsewhere := func(what string, ok func(*qmgr.Instance) bool) {
-		eventually(t, what, func() bool {
-			res, err := p.c2.Instances(ctx, qmgr.InstancesReq{Queues: []string{"DCQ1"}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range res.Instances {
-				if in := &res.Instances[i]; !in.Local && ok(in) {
-					return true
-				}
-			}
-			return false
-		})
-	}
 	p.lower(t)
 	byPriority := func(o *actions.Order) {
 		o.Lever = actions.LeverOf([]situations.Action{{Verb: situations.VerbPriority, Value: "0"}}, false)
@@ -197,11 +161,11 @@ func TestMove_WhatForbidsIt(t *testing.T) {
 			"the other one takes none", nil,
 			func() {
 				mqscRun(t, p.c3, "ALTER QLOCAL(DCQ1) PUT(DISABLED)")
-				elsewhere("QM3 disabled", func(in *qmgr.Instance) bool { return !in.Put })
+				p.elsewhere(t, "QM3 disabled", func(in *qmgr.Instance) bool { return !in.Put })
 			},
 			func() {
 				mqscRun(t, p.c3, "ALTER QLOCAL(DCQ1) PUT(ENABLED)")
-				elsewhere("QM3 enabled", func(in *qmgr.Instance) bool { return in.Put })
+				p.elsewhere(t, "QM3 enabled", func(in *qmgr.Instance) bool { return in.Put })
 			}, actions.MoveWaiting, "no other instance",
 		},
 		{"a queue that is gone", func(o *actions.Order) { o.Base = "NONE" }, func() {}, func() {}, actions.MoveFailed, ""},
@@ -226,7 +190,7 @@ func TestMove_WhatForbidsIt(t *testing.T) {
 	open(t, ours, "DCQ1", mqi.MQOO_INPUT_SHARED) // the daemon's own is no reader
 	mqscRun(t, p.c2, "ALTER QMGR CLWLUSEQ(ANY)")
 	mqscRun(t, p.c3, "ALTER QLOCAL(DCQ1) CLWLPRTY(1)")
-	elsewhere("QM3's priority", func(in *qmgr.Instance) bool { return in.Prty == 1 })
+	p.elsewhere(t, "QM3's priority", func(in *qmgr.Instance) bool { return in.Prty == 1 })
 	if m := p.move(t, byPriority); m.Outcome != actions.MoveEmpty || m.Moved != 30 || m.To["QM3"] != 30 {
 		t.Errorf("when nothing forbids it: %+v", m)
 	}

@@ -100,13 +100,19 @@ func mqscRun(t *testing.T, conn mqengine.Conn, text string) {
 func (p *pair) lower(t *testing.T) {
 	t.Helper()
 	mqscRun(t, p.c2, "ALTER QLOCAL(DCQ1) PUT(DISABLED)")
-	eventually(t, "another instance", func() bool {
+	p.elsewhere(t, "another instance", func(in *qmgr.Instance) bool { return in.Usable })
+}
+
+// elsewhere waits until QM2's daemon sees another instance for which ok holds.
+func (p *pair) elsewhere(t *testing.T, what string, ok func(*qmgr.Instance) bool) {
+	t.Helper()
+	eventually(t, what, func() bool {
 		res, err := p.c2.Instances(context.Background(), qmgr.InstancesReq{Queues: []string{"DCQ1"}, Subscribe: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range res.Instances {
-			if in := &res.Instances[i]; !in.Local && in.Usable {
+			if in := &res.Instances[i]; !in.Local && ok(in) {
 				return true
 			}
 		}
