@@ -275,11 +275,12 @@ func (r *channelRow) running(at time.Time) {
 	}
 }
 
-// shared is the value that all instances have, empty if they differ.
+// shared is the value that all instances have. Where they differ there is none.
 func (r *channelRow) shared(name string) string {
 	value := r.status[0][name]
 	for _, m := range r.status {
 		if m[name] != value {
+			r.missing = append(r.missing, name)
 			return ""
 		}
 	}

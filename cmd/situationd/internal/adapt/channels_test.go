@@ -41,7 +41,7 @@ func TestChannelRows(t *testing.T) {
 	received := status("TO.QM2", "RUNNING")
 	received["SHORTRTS"], received["LONGRTS"], received["XQMSGSA"] = " ", " ", " "
 	other := status("TO.QM2", "STOPPED")
-	other["SHORTRTS"], other["LONGRTS"], other["XQMSGSA"] = " ", " ", " "
+	other["SHORTRTS"], other["LONGRTS"], other["XQMSGSA"], other["RQMNAME"] = " ", " ", " ", "QM5"
 	d := &displayed{
 		channels: []fields{
 			{"CHANNEL": "S1", "CHLTYPE": "SDR", "XMITQ": "XQ", "SHORTRTY": "10", "LONGRTY": "999999999", "DISCINT": "6000", "BATCHSZ": "50", "MONCHL": "QMGR"},
@@ -87,7 +87,7 @@ func TestChannelRows(t *testing.T) {
 	if env.STATUS != "" || env.INSTANCES != 2 || env.MSGS != 8 || env.CHLTYPE != "CLUSRCVR" || env.SUSPEND != "" || env.CLWLWGHT != 50 {
 		t.Errorf("two instances: %+v", env)
 	}
-	if !slices.Equal(row.Clusters, []string{"C1", "C2"}) || !missing(row, "XQMSGSA", "SHORTRTS", "RETRIES") {
+	if !slices.Equal(row.Clusters, []string{"C1", "C2"}) || !missing(row, "XQMSGSA", "SHORTRTS", "RETRIES", "STATUS", "RQMNAME") || missing(row, "SUBSTATE") {
 		t.Errorf("clusters %v, missing %v", row.Clusters, row.Missing)
 	}
 	if row, _ := channelOf(t, rows, "SYSTEM.DEF.RECEIVER"); !row.System {
