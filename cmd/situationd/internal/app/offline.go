@@ -221,21 +221,26 @@ func (p *parts) act(o *Offline, opt actions.Options) error {
 	return err
 }
 
-// during runs the parts while work is done.
+// during runs the parts while work is done. As in a daemon the connection outlives
+// the actions: what moves messages ends at its unit of work.
 func (p *parts) during(ctx context.Context, work func(context.Context) error) error {
-	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var wait sync.WaitGroup
-	defer wait.Wait()
-	defer cancel()
-	wait.Go(func() { p.link.Run(running) })
+	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	var connection sync.WaitGroup
+	defer connection.Wait()
+	defer disconnect()
+	connection.Go(func() { p.link.Run(connected) })
 	select {
 	case <-p.link.Tried():
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	running, stop := context.WithCancel(connected)
+	var acting sync.WaitGroup
+	defer acting.Wait()
+	defer stop()
 	if p.engine != nil {
-		wait.Go(func() { _ = p.engine.Run(running) }) // it has nothing to say but that it ran already
-		wait.Go(func() { sampleFor(running, p.source, p.engine) })
+		acting.Go(func() { _ = p.engine.Run(running) }) // it has nothing to say but that it ran already
+		acting.Go(func() { sampleFor(running, p.source, p.engine) })
 	}
 	return work(ctx)
 }
