@@ -183,7 +183,7 @@ func (e *Engine) mayMove(t Target, now time.Time) error {
 			}
 		}
 	}
-	if h := e.holds.of(t.Queue, now); h != nil {
+	if h := HoldOf(e.holds.list, t.Queue, now); h != nil {
 		return fmt.Errorf("%w: %s", ErrHeld, h.Sentence())
 	}
 	good := e.view.good
@@ -316,7 +316,7 @@ func (e *Engine) cutShort(s *step) string {
 	if e.stopping {
 		return theEnd
 	}
-	if h := e.holds.of(s.tg.Queue, time.Now()); h != nil {
+	if h := HoldOf(e.holds.list, s.tg.Queue, time.Now()); h != nil {
 		return h.Sentence()
 	}
 	return ""

@@ -46,10 +46,10 @@ type holds struct {
 	dirty bool
 }
 
-// of is the hold that covers a queue, nil if none does.
-func (h *holds) of(queue string, now time.Time) *PersonHold {
-	for i := range h.list {
-		p := &h.list[i]
+// HoldOf is the hold that covers a queue, nil if none of the list does.
+func HoldOf(list []PersonHold, queue string, now time.Time) *PersonHold {
+	for i := range list {
+		p := &list[i]
 		if !p.Until.IsZero() && !now.Before(p.Until) {
 			continue
 		}
@@ -109,7 +109,7 @@ func (e *Engine) Release(by, queue string) ([]PersonHold, error) {
 		return true
 	})
 	e.holds.dirty = e.holds.dirty || len(gone) > 0
-	covering := e.holds.of(queue, now)
+	covering := HoldOf(e.holds.list, queue, now)
 	e.mu.Unlock()
 	if len(gone) == 0 {
 		if covering != nil {

@@ -237,7 +237,7 @@ func (e *Engine) facts(tg *target, en *entry, a *situations.Action, now time.Tim
 		Now: now, Target: tg.Target, GraceFrom: e.view.graceFrom, Grace: Grace(e.opt.Grace, en.in.Interval),
 		Raised: e.raised[tg.Target], JournalOK: e.opt.Journal.Ready(), BudgetFree: e.budget.free(now),
 		V6: e.opt.V6, Claims: e.claims, Outs: &e.outs,
-		Person: e.holds.of(tg.Queue, now), Broken: e.breaker.holding(en.in.Key.Situation),
+		Person: HoldOf(e.holds.list, tg.Queue, now), Broken: e.breaker.holding(en.in.Key.Situation),
 		Cancelled: en.p.Cancelled,
 	}
 	if e.opt.Items != nil {

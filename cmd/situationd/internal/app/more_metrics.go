@@ -21,7 +21,7 @@ func (a *App) moreFamilies() []httpapi.Family {
 		single("situationd_claims", "Values of ours that will be given back.", httpapi.Gauge, float64(stats.Claims)),
 		single("situationd_journal_lines_total", "Lines written to the journal.", httpapi.Counter, float64(a.journal.Lines())),
 		single("situationd_journal_lost_lines_total", "Lines that could not be written to the journal.", httpapi.Counter, float64(a.journal.Lost())),
-		single("situationd_journal_writable", "1 if the journal can be written, whatever on_failure says.", httpapi.Gauge, number(a.journal.Ready())),
+		single("situationd_journal_writable", "1 if the journal can be written, whatever on_failure says.", httpapi.Gauge, httpapi.Truth(a.journal.Ready())),
 	}
 	if a.notifier == nil {
 		return families
@@ -37,13 +37,6 @@ func (a *App) moreFamilies() []httpapi.Family {
 		rejected.Add(float64(m.Rejected), m.URL)
 	}
 	return append(families, sent, failed, dropped, rejected)
-}
-
-func number(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }
 
 func single(name, help string, kind httpapi.Kind, value float64) httpapi.Family {

@@ -20,7 +20,6 @@ var _ httpapi.Redistributor = (*App)(nil)
 const (
 	askTime      = 3 * time.Second // for the repositories to answer
 	foreseeTime  = 25 * time.Second
-	fastestRate  = 1_000_000
 	longestMove  = 7 * 24 * time.Hour
 	longestQueue = 48
 )
@@ -156,8 +155,8 @@ func (d *desk) forecast(queue string, f *redistribute.Forecast) httpapi.Forecast
 // MoveWish checks a person's wish and makes it the engine's.
 func MoveWish(by string, r httpapi.RedistributeRequest) (actions.MoveRequest, error) {
 	out := actions.MoveRequest{By: by, Queue: r.Queue, EvenIfBound: r.EvenIfBound, Rate: r.Rate, Limit: r.Limit}
-	if r.Rate < 0 || r.Rate > fastestRate {
-		return out, badRequest("a rate is a number of messages a second up to %d, and 0 for no limit", fastestRate)
+	if r.Rate < 0 || r.Rate > situations.MaxRate {
+		return out, badRequest("a rate is a number of messages a second up to %d, and 0 for no limit", situations.MaxRate)
 	}
 	if r.Limit < 0 {
 		return out, badRequest("a limit is a number of messages, and 0 for all that are there")
@@ -188,14 +187,11 @@ func (a *App) Foresee(ctx context.Context, queue string, evenIfBound bool) (http
 
 // heldBack says that a person holds the queue, nil if nobody does.
 func heldBack(holds []actions.PersonHold, queue string) *httpapi.Prevention {
-	for i := range holds {
-		h := &holds[i]
-		over := !h.Until.IsZero() && !time.Now().Before(h.Until)
-		if names := situations.NewNames(h.Queue); names.Match(queue) && !over {
-			return &httpapi.Prevention{Outcome: string(actions.MoveRefused), Reason: h.Sentence()}
-		}
+	h := actions.HoldOf(holds, queue, time.Now())
+	if h == nil {
+		return nil
 	}
-	return nil
+	return &httpapi.Prevention{Outcome: string(actions.MoveRefused), Reason: h.Sentence()}
 }
 
 // Redistribute begins a run.

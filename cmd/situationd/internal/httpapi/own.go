@@ -30,10 +30,10 @@ func OwnFamilies(s Status, c Counts) []Family {
 	samples.Add(float64(c.SamplesFailed), "failed")
 	families := []Family{
 		info, samples,
-		one("observe_only", "1 if the daemon decides and changes nothing.", Gauge, truth(s.Observe)),
-		one("ready", "1 once rules are loaded and the queue manager was sampled.", Gauge, truth(s.Ready)),
+		one("observe_only", "1 if the daemon decides and changes nothing.", Gauge, Truth(s.Observe)),
+		one("ready", "1 once rules are loaded and the queue manager was sampled.", Gauge, Truth(s.Ready)),
 		one("rules_situations", "Situations in force on this queue manager.", Gauge, float64(s.Rules.Situations)),
-		one("config_last_reload_successful", "1 if the last reading of the files worked.", Gauge, truth(c.ReloadOK)),
+		one("config_last_reload_successful", "1 if the last reading of the files worked.", Gauge, Truth(c.ReloadOK)),
 		one("config_last_reload_success_timestamp_seconds", "When the files in force were read.", Gauge, seconds(c.ReloadAt)),
 	}
 	if !c.LastSample.IsZero() {
@@ -66,7 +66,7 @@ func itemFamilies(s Status) []Family {
 				continue
 			}
 		}
-		open.Add(truth(isOpen), item.Situation, item.QMgr, item.Name())
+		open.Add(Truth(isOpen), item.Situation, item.QMgr, item.Name())
 	}
 	items := Family{Name: "situationd_items", Help: "Items of all situations by state.", Labels: []string{"state"}}
 	for _, state := range states {
@@ -79,7 +79,7 @@ func itemFamilies(s Status) []Family {
 	put := Family{Name: "situationd_cluster_queue_put_enabled", Help: "1 if the instance is put-enabled, as this queue manager sees it.", Labels: []string{"queue", "cluster", "qmgr"}}
 	for i := range s.Queues {
 		if q := &s.Queues[i]; q.Put != nil && q.Cluster != "" {
-			put.Add(truth(*q.Put == "ENABLED"), q.Queue, q.Cluster, q.QMgr)
+			put.Add(Truth(*q.Put == "ENABLED"), q.Queue, q.Cluster, q.QMgr)
 		}
 	}
 	return []Family{items, unknowns, holds, open, put}
@@ -93,7 +93,8 @@ func jobFamilies(s Status) []Family {
 	return []Family{remaining}
 }
 
-func truth(b bool) float64 {
+// Truth is how a metric says yes or no.
+func Truth(b bool) float64 {
 	if b {
 		return 1
 	}
