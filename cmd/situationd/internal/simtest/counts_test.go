@@ -1,11 +1,5 @@
 package simtest
 
-import (
-	"fmt"
-	"reflect"
-	"strings"
-)
-
 // counts say how much of what can happen did happen. All of them have to.
 type counts struct {
 	Samples, Puts, Reads, Addressed, Bound                       int
@@ -26,32 +20,6 @@ type counts struct {
 	HeldBudget, HeldBreaker, HeldConflict, HeldTrigger           int
 	HeldFlapping, HeldDwell, HeldRepository, HeldLastInstance    int
 	HeldPeers                                                    int
-}
-
-func (c *counts) add(o *counts) {
-	to, from := reflect.ValueOf(c).Elem(), reflect.ValueOf(o).Elem()
-	for i := range to.NumField() {
-		to.Field(i).SetInt(to.Field(i).Int() + from.Field(i).Int())
-	}
-}
-
-func (c *counts) zero() (names []string) {
-	v := reflect.ValueOf(c).Elem()
-	for i := range v.NumField() {
-		if v.Field(i).Int() == 0 {
-			names = append(names, v.Type().Field(i).Name)
-		}
-	}
-	return names
-}
-
-func (c *counts) String() string {
-	var b strings.Builder
-	v := reflect.ValueOf(c).Elem()
-	for i := range v.NumField() {
-		fmt.Fprintf(&b, "%s %d ", v.Type().Field(i).Name, v.Field(i).Int())
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // held maps the codes of holds to their counts.

@@ -1,24 +1,20 @@
 package simtest
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/situationd/situationd/mqengine/enginetest"
 )
 
-var (
-	seedsFlag = flag.Int("daemons.seeds", 3, "how many seeds TestDaemons runs")
-	seedFlag  = flag.Uint64("daemons.seed", 0, "run this seed only, and tell what happens in it")
-	firstFlag = flag.Uint64("daemons.first", 1, "the first seed")
-	logFlag   = flag.String("daemons.log", "", "with -daemons.seed: the file that gets the whole run")
-)
+// seeds are the flags of TestDaemons.
+var seeds = enginetest.SeedFlags("daemons", 3)
 
 // fullRun is from how many seeds on everything must have happened.
 const fullRun = 40
@@ -27,44 +23,37 @@ const fullRun = 40
 func TestDaemons(t *testing.T) {
 	// With one processor the daemons' goroutines take turns alike in every run of a seed.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if *seedFlag != 0 {
-		runOne(t, *seedFlag)
+	if seeds.One != 0 {
+		runOne(t, seeds.One)
 		return
 	}
 	var total counts
 	t.Run("seeds", func(t *testing.T) {
-		for i := range *seedsFlag {
-			seed := *firstFlag + uint64(i)
+		for i := range seeds.Count {
+			seed := seeds.First + uint64(i)
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				c := run(t, seed, nil)
-				total.add(&c)
+				enginetest.AddCounts(&total, &c)
 			})
 		}
 	})
-	t.Logf("%d seeds: %s", *seedsFlag, &total)
-	if *seedsFlag >= fullRun {
-		for _, name := range total.zero() {
-			t.Errorf("%s never happened in %d seeds: the runs do not reach it", name, *seedsFlag)
+	t.Logf("%d seeds: %s", seeds.Count, enginetest.CountsText(&total))
+	if seeds.Count >= fullRun {
+		for _, name := range enginetest.ZeroCounts(&total) {
+			t.Errorf("%s never happened in %d seeds: the runs do not reach it", name, seeds.Count)
 		}
 	}
 }
 
 func runOne(t *testing.T, seed uint64) {
-	var text strings.Builder
-	var out io.Writer = &text
-	if *logFlag != "" {
-		f, err := os.Create(*logFlag)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		out = f
+	var c counts
+	end, err := seeds.Tell(func(w io.Writer) { c = run(t, seed, &locked{w: w}) })
+	if err != nil {
+		t.Fatal(err)
 	}
-	c := run(t, seed, &locked{w: out})
-	t.Logf("%s", &c)
-	if t.Failed() && *logFlag == "" {
-		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-		t.Logf("the end of the run (-daemons.log=FILE writes all of it):\n%s", strings.Join(lines[max(0, len(lines)-100):], "\n"))
+	t.Log(enginetest.CountsText(&c))
+	if t.Failed() {
+		t.Logf("the end of the run (-daemons.log=FILE writes all of it):\n%s", end)
 	}
 }
 
