@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,7 +163,7 @@ func (w *world) settled() string {
 			return h.name + " is held"
 		}
 		for _, b := range s.Breaker {
-			w.person(d, func() {
+			w.person(func() {
 				if _, err := d.app.Release("person", httpapi.ReleaseRequest{Situation: b}); err != nil {
 					w.printf("release %s: %v", b, err)
 				}
@@ -329,7 +330,7 @@ func (h *host) collect() {
 		began, under := open[e.ID]
 		switch e.Result {
 		case "started":
-			if under && !h.excusedLine(began) {
+			if under && !h.excusedLine(began, e.Time) {
 				w.fail("the journal of %s has %s twice begun, at %s and %s, and not ended between", h.name, e.ID, began.Time, e.Time)
 			}
 			open[e.ID] = e
@@ -342,23 +343,21 @@ func (h *host) collect() {
 		}
 	}
 	for id, e := range open {
-		if !h.excusedLine(e) {
+		if !h.excusedLine(e, time.Now()) {
 			w.fail("the journal of %s does not say how %s.%d (%s of %s at %s) ended", h.name, id, e.Attempt, e.Action, e.Queue, e.Time)
 		}
 	}
 }
 
-// excusedLine: the end of an attempt may be among the lines that a loss of power
-// took, or that could not be written, and an attempt on a queue that was deleted has
-// none.
-func (h *host) excusedLine(began actions.Entry) bool {
-	for _, at := range h.linesLost {
-		if at.After(began.Time.Add(-time.Second)) {
-			return true
-		}
+// excusedLine: the end of an attempt, which had to come until a moment, may be among
+// the lines that a loss of power took meanwhile, or that could not be written, and an
+// attempt on a queue that was deleted has none.
+func (h *host) excusedLine(began actions.Entry, until time.Time) bool {
+	meanwhile := func(at time.Time) bool {
+		return at.After(began.Time.Add(-time.Second)) && !at.After(until)
 	}
 	in := h.queues[began.Queue]
-	return in != nil && in.deleted.After(began.Time.Add(-time.Second))
+	return slices.ContainsFunc(h.linesLost, meanwhile) || in != nil && slices.ContainsFunc(in.deleted, meanwhile)
 }
 
 func changesSomething(e *actions.Entry) bool {

@@ -103,7 +103,7 @@ func (l *line) later(last *time.Time, do func()) {
 	w.cluster.After(at.Sub(now), do)
 }
 
-// call makes one call. before and after are told by the driver right around it.
+// call makes one call: do is what the driver does when it arrives, and then gets the answer on its way.
 func (l *line) call(ctx context.Context, what string, do func(then func(any, error))) (any, error) {
 	type result struct {
 		value any
@@ -138,7 +138,7 @@ func (l *line) call(ctx context.Context, what string, do func(then func(any, err
 // request makes a call to the machine.
 func (l *line) request(ctx context.Context, what, object string, req qmgr.Request) (any, error) {
 	return l.call(ctx, what+object, func(then func(any, error)) {
-		l.d.h.asked(l.d, req)
+		l.d.h.asked(req)
 		l.sess.Call(req, func(ans enginetest.Answer) {
 			l.d.h.answered(l.d, req, &ans)
 			then(ans.Result, ans.Err(what, object))
@@ -176,7 +176,7 @@ func (l *line) Instances(ctx context.Context, req qmgr.InstancesReq) (*qmgr.Inst
 func (l *line) Sample(ctx context.Context, since uint64) (*mqengine.Sample, error) {
 	res, err := l.call(ctx, "SAMPLE", func(then func(any, error)) {
 		s := l.sess.Sample(since)
-		l.d.h.sampled(l.d, s)
+		l.d.h.sampled(s)
 		then(s, nil)
 	})
 	sample, _ := res.(*mqengine.Sample)

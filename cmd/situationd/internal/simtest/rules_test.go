@@ -74,11 +74,14 @@ func claims(queue string) bool {
 	return strings.HasPrefix(queue, "A.") || queue == queueFlap || queue == queuePrty
 }
 
+// brokenKinds are the ways in which rule files are broken.
+const brokenKinds = 3
+
 // variant is one of the rule files of a run.
 type variant struct {
 	label   string
 	without string // a queue whose rules are missing
-	broken  bool
+	broken  int    // in which way; 0 if it is not
 }
 
 func (w *world) rulesText(v variant) string {
@@ -122,15 +125,13 @@ func (w *world) rulesText(v variant) string {
 		p("  - availability: {queue: %s, cluster: C1, by: put}", queueFlap)
 	}
 	text := b.String()
-	if v.broken {
-		switch len(v.label) % 3 {
-		case 0:
-			return text[:len(text)*2/3] + "\n  - nam"
-		case 1:
-			return strings.Replace(text, "IPPROCS == 0", "IPPROCS = 0", 1)
-		default:
-			return "situations: [\n"
-		}
+	switch v.broken {
+	case 1:
+		return text[:len(text)*2/3] + "\n  - nam"
+	case 2:
+		return strings.Replace(text, "IPPROCS == 0", "IPPROCS = 0", 1)
+	case brokenKinds:
+		return "situations: [\n"
 	}
 	return text
 }

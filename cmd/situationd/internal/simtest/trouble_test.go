@@ -127,7 +127,7 @@ func (w *world) changeRules() {
 	v := variant{label: fmt.Sprint("change ", w.written)}
 	switch w.rng.IntN(4) {
 	case 0:
-		v.broken = true
+		v.broken = 1 + w.written%brokenKinds
 		w.counts.BrokenReloads++
 	case 1:
 		v.without = pick(w.rng, queues...)
@@ -179,18 +179,13 @@ func (w *world) alterSomething() {
 // deleteSomething takes an instance away, if nobody uses it, and brings it back.
 func (w *world) deleteSomething() {
 	h, q := w.hosting()
-	h.command(byNobody, fmt.Sprintf("DELETE QLOCAL(%s)", q), func(err error) {
-		if err == nil {
-			w.counts.Deleted++
-		}
-	})
+	h.command(byNobody, fmt.Sprintf("DELETE QLOCAL(%s)", q), countDone(&w.counts.Deleted))
 	w.cluster.After(w.between(time.Second, 10*time.Second), func() { h.command(byNobody, define(q), nil) })
 }
 
 func (w *world) triggerSomething() {
 	h, q := w.hosting()
-	w.counts.Triggers++
-	h.command(byNobody, fmt.Sprintf("ALTER QLOCAL(%s) TRIGGER TRIGTYPE(FIRST)", q), nil)
+	h.command(byNobody, fmt.Sprintf("ALTER QLOCAL(%s) TRIGGER TRIGTYPE(FIRST)", q), countDone(&w.counts.Triggers))
 	for _, r := range w.readers { // such a queue's reader is there when there is something to read
 		if r.h == h && r.queue == q && r.wanted {
 			r.stop(false)
@@ -208,12 +203,10 @@ func (w *world) holdSomething() {
 	}
 	name := pick(w.rng, q, q, "*")
 	req := httpapi.HoldRequest{Queue: name, Reason: "test", For: pick(w.rng, "", "5s", "1h")}
-	w.person(d, func() {
-		if _, err := d.app.Hold("person", req); err != nil && d.alive.Load() {
-			w.printf("hold: %v", err)
-		}
+	w.person(func() {
+		_, err := d.app.Hold("person", req)
+		w.answered(&w.counts.Holds, "hold", err)
 	})
-	w.counts.Holds++
 	w.cluster.After(w.between(2*time.Second, 15*time.Second), func() { h.release(name) })
 }
 
@@ -222,18 +215,36 @@ func (h *host) release(name string) {
 	if d == nil || !d.alive.Load() {
 		return
 	}
-	h.w.counts.Releases++
-	h.w.person(d, func() {
-		if _, err := d.app.Release("person", httpapi.ReleaseRequest{Queue: name}); err != nil {
-			h.w.printf("release %s: %v", name, err)
-		}
+	h.w.person(func() {
+		_, err := d.app.Release("person", httpapi.ReleaseRequest{Queue: name})
+		h.w.answered(&h.w.counts.Releases, "release "+name, err)
 	})
 }
 
 // person has somebody ask a daemon for something, in a goroutine of his own: he waits for the answer.
-func (w *world) person(_ *daemon, do func()) {
+func (w *world) person(do func()) {
 	w.touched = true
 	w.ending.Go(do)
+}
+
+// answered counts what a person asked for and got; what he did not get is told.
+func (w *world) answered(n *int, what string, err error) {
+	if err != nil {
+		w.printf("%s: %v", what, err)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	*n++
+}
+
+// countDone counts a command that was carried out.
+func countDone(n *int) func(error) {
+	return func(err error) {
+		if err == nil {
+			*n++
+		}
+	}
 }
 
 // revertSomething is a person who wants a queue, or all, given back.
@@ -243,15 +254,13 @@ func (w *world) revertSomething() {
 	if d == nil || !d.alive.Load() {
 		return
 	}
-	w.counts.Reverts++
 	req := httpapi.RevertRequest{Queue: q}
 	if w.chance(0.3) {
 		req = httpapi.RevertRequest{All: true}
 	}
-	w.person(d, func() {
-		if _, err := d.app.Revert(context.Background(), "person", req); err != nil && d.alive.Load() {
-			w.printf("revert: %v", err)
-		}
+	w.person(func() {
+		_, err := d.app.Revert(context.Background(), "person", req)
+		w.answered(&w.counts.Reverts, "revert", err)
 	})
 }
 
@@ -294,21 +303,21 @@ func (w *world) cutSomething() {
 
 func (w *world) suspendSomebody() {
 	h := w.some()
-	w.counts.Suspensions++
-	h.command(byNobody, "SUSPEND QMGR CLUSTER(C1)", nil)
+	h.command(byNobody, "SUSPEND QMGR CLUSTER(C1)", countDone(&w.counts.Suspensions))
 	w.cluster.After(w.between(2*time.Second, 10*time.Second), func() { h.command(byNobody, "RESUME QMGR CLUSTER(C1)", nil) })
 }
 
 func (w *world) stopChannel() {
 	a, b := w.two()
-	w.counts.ChannelStops++
-	a.command(byNobody, fmt.Sprintf("STOP CHANNEL(TO.%s)", b.name), nil)
+	a.command(byNobody, fmt.Sprintf("STOP CHANNEL(TO.%s)", b.name), countDone(&w.counts.ChannelStops))
 	w.cluster.After(w.between(2*time.Second, 10*time.Second), func() { a.command(byNobody, fmt.Sprintf("START CHANNEL(TO.%s)", b.name), nil) })
 }
 
 func (w *world) cutPeer() {
 	a, b := w.two()
-	w.counts.PeersCut++
+	if w.shape.peers { // without, nobody goes that way
+		w.counts.PeersCut++
+	}
 	set := func(down bool) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -336,6 +345,7 @@ func (w *world) fillJournal() {
 	}
 	w.counts.JournalsFull++
 	d.disk.setFull(true)
+	d.h.linesLost = append(d.h.linesLost, time.Now())
 	w.cluster.After(w.between(time.Second, 10*time.Second), func() {
 		d.disk.setFull(false)
 		d.h.linesLost = append(d.h.linesLost, time.Now())

@@ -41,8 +41,7 @@ type instance struct {
 	other   map[string]time.Time // since when samples of this daemon's life show another value than ours
 	past    map[string][]was     // what it was before, for what a crash takes back
 	base    map[string]string    // what our first lowering found
-	// deleted is when it was deleted last.
-	deleted time.Time
+	deleted []time.Time          // when it was
 }
 
 // act is one action of one edge: what the journal calls an id.
@@ -115,9 +114,15 @@ func (h *host) look(queue string, by who, d *daemon) {
 			in.excuse()
 		}
 		if after == "" {
-			in.deleted = time.Now()
+			in.deleted = append(in.deleted, time.Now())
 		}
 	}
+}
+
+// deletedWithin says that it was deleted last no longer ago than that.
+func (in *instance) deletedWithin(d time.Duration) bool {
+	n := len(in.deleted)
+	return n > 0 && time.Since(in.deleted[n-1]) <= d
 }
 
 // takenBack says whose value it is that is there again after a crash took away
@@ -237,7 +242,7 @@ func (h *host) checkOthers(d *daemon, queue, attr, after string) {
 	}
 	for _, o := range w.hosts {
 		in := o.queues[queue]
-		if in == nil || in.values[attr] == "" && w.cluster.Now().Sub(in.deleted) > 10*time.Second {
+		if in == nil || in.values[attr] == "" && !in.deletedWithin(10*time.Second) {
 			continue
 		}
 		if in.values[attr] == "" {
@@ -288,7 +293,7 @@ func elsewhere(list []qmgr.Instance, attr, after string) bool {
 }
 
 // asked is told before a call of a daemon gets to its queue manager.
-func (h *host) asked(_ *daemon, req qmgr.Request) {
+func (h *host) asked(req qmgr.Request) {
 	if c, ok := req.(qmgr.CommandReq); ok && c.Command.Verb == "ALTER" {
 		h.note(c.Command.Name)
 		h.look(c.Command.Name, byNobody, nil)
@@ -353,7 +358,7 @@ func (h *host) answered(d *daemon, req qmgr.Request, ans *enginetest.Answer) {
 }
 
 // sampled is told what a sample shows to a daemon.
-func (h *host) sampled(_ *daemon, s *mqengine.Sample) {
+func (h *host) sampled(s *mqengine.Sample) {
 	h.w.counts.Samples++
 	for i := range s.Queues {
 		q := &s.Queues[i]
