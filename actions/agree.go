@@ -25,20 +25,16 @@ type publicationKey struct {
 }
 
 // exposed are the instances that a lowering takes away and that must not be the
-// last; they are remembered as what the peers are asked about.
+// last. The lock is held.
 func (e *Engine) exposed(s *step) []*situations.Row {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	var queues []situations.Row
 	if e.view.good != nil {
 		queues = e.view.good.Rows
 	}
 	var out []*situations.Row
-	s.exposes = nil
 	for _, row := range affected(s.tg.Target, s.action(), &s.row, queues, clustersIn(s.d.Changes)) {
 		if s.en.need(s.index, row) > 0 {
 			out = append(out, row)
-			s.exposes = append(s.exposes, row.Queue)
 		}
 	}
 	return out
@@ -52,11 +48,10 @@ func (e *Engine) agree(s *step, rows []*situations.Row) bool {
 	defer cancel()
 	e.mu.Lock()
 	qmid := e.qmid()
-	shown := len(rows) > 0
-	for _, queue := range s.exposes {
-		_, one := e.shown[publicationKey{s.tg.Target, queue}]
-		shown = shown && one
-	}
+	shown := !slices.ContainsFunc(rows, func(r *situations.Row) bool {
+		_, one := e.shown[publicationKey{s.tg.Target, r.Queue}]
+		return !one
+	})
 	e.mu.Unlock()
 	verdict, why, err := peersGo, "", error(nil)
 	if !shown {
@@ -65,9 +60,7 @@ func (e *Engine) agree(s *step, rows []*situations.Row) bool {
 	}
 	if err == nil && verdict != peersWithdraw {
 		e.mu.Lock()
-		for _, queue := range s.exposes {
-			e.shown[publicationKey{s.tg.Target, queue}] = publication{}
-		}
+		e.publish(s.tg.Target, rows, publication{})
 		e.mu.Unlock()
 		verdict, why, err = e.ask(ctx, s, rows, qmid)
 	}
@@ -144,6 +137,13 @@ func firstHand(row *situations.Row, peers []PeerInstance) *situations.Row {
 		}
 	}
 	return &out
+}
+
+// publish shows that instances are lowered, or shall be. The lock is held.
+func (e *Engine) publish(t Target, rows []*situations.Row, p publication) {
+	for _, row := range rows {
+		e.shown[publicationKey{t, row.Queue}] = p
+	}
 }
 
 // unpublish stops showing a lowering that is not wanted now. One that was made

@@ -250,10 +250,11 @@ func (en *entry) cancelMove(by string) bool {
 		return false
 	}
 	en.p.Cancelled = by
-	if en.interrupt != nil && (waits || en.moving()) { // under way, or just about to be
-		en.interrupt()
-	} else if en.byHand() && !en.running {
+	switch {
+	case en.byHand() && en.p.Flight == nil: // it has not begun
 		en.supersede("cancelled by " + by)
+	case en.interrupt != nil && (waits || en.moving()): // under way, or just about to be
+		en.interrupt()
 	}
 	return true
 }
@@ -319,7 +320,7 @@ func (e *Engine) cutShort(s *step) string {
 	if h := HoldOf(e.holds.list, s.tg.Queue, time.Now()); h != nil {
 		return h.Sentence()
 	}
-	return ""
+	return s.en.halted
 }
 
 // concludes tells whoever waits how a run ended. The lock is held.

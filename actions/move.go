@@ -48,16 +48,24 @@ func (e *Engine) redistribute(s *step) {
 	e.moved(s, res, started)
 }
 
-// interruptible lets a reversed edge end the run; false if it came already.
+// interruptible lets a reversed edge, and a person, end the run; false if they came already.
 func (e *Engine) interruptible(s *step, cancel context.CancelFunc) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if s.en.superseded != "" || e.stopping {
+	if !e.stands(s) {
 		e.refund(s)
 		return false
 	}
 	s.en.interrupt, s.en.doing, s.en.halted = cancel, s.action().Verb, ""
 	return true
+}
+
+// stands says that what was decided may begin: nobody has said otherwise since.
+// If somebody has, it is decided again. The lock is held.
+func (e *Engine) stands(s *step) bool {
+	cancelled := s.en.p.Cancelled != "" && s.action().Verb == situations.VerbRedistribute
+	held := (s.en.in.By == "" || s.en.byHand()) && HoldOf(e.holds.list, s.tg.Queue, time.Now()) != nil
+	return s.en.superseded == "" && !e.stopping && !cancelled && !held
 }
 
 // acquire waits for room.
@@ -153,7 +161,7 @@ func verdictOf(m Moved, over string) (result Result, reason string, goOn bool) {
 func (e *Engine) news(s *step, m Moved) bool {
 	switch m.Outcome {
 	case MoveCancelled:
-		return false
+		return s.en.byHand()
 	case MoveFailed:
 		return true
 	default:

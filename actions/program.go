@@ -84,6 +84,7 @@ func (e *Engine) exec(s *step) {
 }
 
 // acquireProgram waits for room; a reversed edge ends the wait, not the program.
+// Whoever has said otherwise meanwhile is heard.
 func (e *Engine) acquireProgram(s *step) bool {
 	ctx, cancel := context.WithCancel(e.work)
 	defer cancel()
@@ -91,7 +92,7 @@ func (e *Engine) acquireProgram(s *step) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.en.interrupt = nil
-	if ok && s.en.superseded != "" {
+	if ok && !e.stands(s) {
 		<-e.heavy
 		ok = false
 	}

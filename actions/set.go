@@ -17,12 +17,13 @@ const settleMost = 500 * time.Millisecond
 
 // set alters attributes and reads them back: done means seen, not accepted.
 func (e *Engine) set(s *step) {
-	var exposed []*situations.Row
-	if s.d.Kind == kindLowering {
+	var exposed []*situations.Row // of which the peers know, if there are any
+	if s.d.Kind == kindLowering && e.opt.Peers != nil {
+		e.mu.Lock()
 		exposed = e.exposed(s)
+		e.mu.Unlock()
 	}
-	guarded := len(exposed) > 0 && e.opt.Peers != nil
-	if guarded && !e.agree(s, exposed) {
+	if len(exposed) > 0 && !e.agree(s, exposed) || !e.goes(s) {
 		return
 	}
 	if err := e.begin(s, flightOf(s), func() { e.beginClaims(s) }); err != nil {
@@ -40,14 +41,11 @@ func (e *Engine) set(s *step) {
 	} else if s.d.Kind == kindRaising && !unavailable(err) {
 		e.rose(s.tg.Target, now) // it may have been made all the same
 	}
-	if guarded && err == nil {
+	if err == nil {
 		// Shown until the others must have seen the lowered instance itself.
-		for _, queue := range s.exposes {
-			e.shown[publicationKey{s.tg.Target, queue}] = publication{until: now.Add(s.en.in.Interval), made: now}
-		}
-	} else {
-		e.unpublish(s.tg.Target)
+		e.publish(s.tg.Target, exposed, publication{until: now.Add(s.en.in.Interval), made: now})
 	}
+	e.unpublish(s.tg.Target)
 	e.mu.Unlock()
 	if err != nil {
 		e.failed(s, err)
@@ -61,6 +59,18 @@ func (e *Engine) set(s *step) {
 	}
 	e.mu.Unlock()
 	e.save(s.en)
+}
+
+// goes says that a change may still be made; agreeing with the peers takes its time.
+func (e *Engine) goes(s *step) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stands(s) {
+		return true
+	}
+	e.refund(s)
+	e.unpublish(s.tg.Target)
+	return false
 }
 
 // settleTime is how long messages stay after the instance was lowered. What ends
@@ -187,21 +197,10 @@ func (e *Engine) altered(s *step, now time.Time) {
 	}
 	e.outs.altered(s, now)
 	a := s.action()
-	if s.d.Kind == kindLowering && baseAttr(s.d.Changes[0].Attr) == attrOf(a.Verb) && e.minded(s) {
+	if s.d.Kind == kindLowering && baseAttr(s.d.Changes[0].Attr) == attrOf(a.Verb) && len(e.exposed(s)) > 0 {
 		s.en.p.Lowered = append(s.en.p.Lowered, Lowered{Action: s.index, Changes: s.d.Changes, At: now.UTC()})
 		s.en.lone = lonely{}
 	}
-}
-
-// minded says that the guard looks after the lowering while it stands. The lock is held.
-func (e *Engine) minded(s *step) bool {
-	var queues []situations.Row
-	if e.view.good != nil {
-		queues = e.view.good.Rows
-	}
-	return slices.ContainsFunc(affected(s.tg.Target, s.action(), &s.row, queues, clustersIn(s.d.Changes)), func(row *situations.Row) bool {
-		return s.en.need(s.index, row) > 0
-	})
 }
 
 // rose starts the dwell time of a target. The lock is held.

@@ -28,18 +28,17 @@ const (
 
 // step is one piece of work of a worker, decided under the lock.
 type step struct {
-	kind    stepKind
-	tg      *target
-	en      *entry
-	index   int
-	again   bool // a redistribute that was done once watches on
-	d       decision
-	row     situations.Row
-	told    bool      // the journal knows how it ended
-	over    string    // why the intent is superseded
-	exposes []string  // queues that a lowering takes an instance of, once asked for
-	budget  time.Time // when the budget was taken for it, zero if it was not
-	at      time.Time
+	kind   stepKind
+	tg     *target
+	en     *entry
+	index  int
+	again  bool // a redistribute that was done once watches on
+	d      decision
+	row    situations.Row
+	told   bool      // the journal knows how it ended
+	over   string    // why the intent is superseded
+	budget time.Time // when the budget was taken for it, zero if it was not
+	at     time.Time
 }
 
 // attempt names the attempt, as the journal does with two of its keys. Its worker alone counts attempts.
