@@ -147,3 +147,47 @@ func TestByHandCutShortBeforeItBegins(t *testing.T) {
 		})
 	}
 }
+
+// What a guard held and what has begun since is not blocked any more; what cannot
+// begin since its start cannot be recorded is, from the first time on.
+func TestBlockedUntilItBegins(t *testing.T) {
+	for name, in := range map[string]func(*world) situations.Intent{
+		"a program": func(w *world) situations.Intent {
+			w.programs.takes = time.Hour
+			return w.intent("S", open, script)
+		},
+		"a change": func(w *world) situations.Intent {
+			w.setTakes = 20 * time.Second
+			return w.intent("S", open, put(disabled))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, w *world) {
+				since := time.Now()
+				w.journal.setBad(true)
+				w.tick(in(w))
+				w.pass(3)
+				blocked := func(want bool) {
+					t.Helper()
+					got := w.engine.Blocked(time.Now())
+					if len(got) > 0 != want || want && !got[0].Since.Equal(since) {
+						t.Errorf("blocked %+v since %s: %t", got, since, want)
+					}
+				}
+				blocked(true)
+				w.store.setBad(true)
+				w.journal.setBad(false)
+				for range 10 {
+					w.pass(1)
+					blocked(true)
+				}
+				w.store.setBad(false)
+				w.pass(3)
+				if lines := w.journal.all(); lines[len(lines)-1].Result != resultStarted {
+					t.Errorf("journal %q", w.results())
+				}
+				blocked(false)
+			})
+		})
+	}
+}

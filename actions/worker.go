@@ -297,6 +297,9 @@ func (e *Engine) begin(s *step, flight *Flight, ours func()) error {
 		err = errors.Join(err, e.opt.Journal.Append(e.line(s, resultStarted, ""), true))
 	}
 	if err == nil {
+		e.mu.Lock()
+		s.en.hold(nil, s.at)
+		e.mu.Unlock()
 		return nil
 	}
 	e.log.Error("an attempt could not be recorded", "id", s.en.id(s.index), "error", err)
