@@ -319,7 +319,7 @@ func (h *host) collect() {
 		w.fail("%v", err)
 		return
 	}
-	open := map[string]actions.Entry{}
+	open, ended := map[string]actions.Entry{}, map[string]actions.Entry{} // by ID
 	for line := range strings.Lines(string(text)) {
 		var e actions.Entry
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
@@ -337,7 +337,8 @@ func (h *host) collect() {
 		case "done", "failed", "in_doubt", "superseded", "blocked":
 			if under && began.Attempt == e.Attempt {
 				delete(open, e.ID)
-			} else if e.Result == "done" && changesSomething(&e) {
+				ended[e.ID] = e
+			} else if e.Result == "done" && changesSomething(&e) && !foundLater(ended[e.ID], &e) && !h.beganUnwritten(&e) {
 				w.fail("the journal of %s says that %s.%d is done, and not that it began: %s", h.name, e.ID, e.Attempt, line)
 			}
 		}
@@ -347,6 +348,19 @@ func (h *host) collect() {
 			w.fail("the journal of %s does not say how %s.%d (%s of %s at %s) ended", h.name, id, e.Attempt, e.Action, e.Queue, e.Time)
 		}
 	}
+}
+
+// foundLater: an attempt that failed as far as the daemon saw, for its connection
+// broke before the answer came, may be found made by the next life, if the one
+// before died with that line.
+func foundLater(ended actions.Entry, e *actions.Entry) bool {
+	return e.Reason == "found after a restart" && ended.Attempt == e.Attempt && ended.Result != "done"
+}
+
+// beganUnwritten: what gives back is begun although the journal cannot be written.
+func (h *host) beganUnwritten(e *actions.Entry) bool {
+	began := e.Time.Add(-time.Duration(e.DurationMS)*time.Millisecond - time.Second)
+	return !lowers(e) && slices.ContainsFunc(h.linesLost, func(at time.Time) bool { return at.After(began) && !at.After(e.Time) })
 }
 
 // excusedLine: the end of an attempt, which had to come until a moment, may be among

@@ -181,12 +181,16 @@ func (k *disk) setFull(full bool) {
 // the reservation and the line.
 const budgetMinute = time.Minute - 6*time.Second
 
+// lowers says that a line is of taking an instance out of the balancing.
+func lowers(e *actions.Entry) bool {
+	return e.Action == "put DISABLED" || e.Action == "rank 0" || e.Action == "priority 0"
+}
+
 // budget checks that no more begins in a minute than the daemon's file allows. The
 // journal is written by one goroutine at a time.
 func (h *host) budget(e *actions.Entry) {
 	first, _, _ := strings.Cut(e.Action, " ")
-	takes := e.Action == "put DISABLED" || e.Action == "rank 0" || e.Action == "priority 0" || first == "exec" || first == "mqsc"
-	if e.Result != "started" || !takes {
+	if e.Result != "started" || !lowers(e) && first != "exec" && first != "mqsc" {
 		return
 	}
 	now := time.Now()
