@@ -54,6 +54,7 @@ type App struct {
 	port     net.Listener // nil without http
 	rules    atomic.Pointer[situations.RuleSet]
 	reloads  reloads
+	decided  chan struct{}          // closed when the runner has ended: no rules come into force any more
 	descr    atomic.Pointer[string] // of the queue manager, as it said last
 	closers  []closer               // undone in the reverse order
 }
@@ -76,6 +77,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	a := &App{
 		config: o.Config, qmgr: o.Config.QueueManager.Name, observe: o.Observe, speed: o.Speed,
 		logger: o.Logger, version: o.Version, dir: dir, outside: o.Outside,
+		decided: make(chan struct{}),
 	}
 	defer func() {
 		if err != nil {
@@ -271,6 +273,7 @@ func (a *App) Run(ctx context.Context) error {
 	part("grace", func(ctx context.Context) error { a.grace.run(ctx); return nil })
 	part("actions", func(ctx context.Context) error { defer disconnect(); return a.engine.Run(ctx) })
 	part("situations", func(ctx context.Context) error {
+		defer close(a.decided)
 		select {
 		case <-a.link.Tried():
 		case <-ctx.Done():

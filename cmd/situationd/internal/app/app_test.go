@@ -82,6 +82,7 @@ func (w *world) config() *config.Config {
 // daemon is one that runs until its stop is called, or the test ends.
 type daemon struct {
 	*App
+	end  func() // begins the end
 	stop func() error
 }
 
@@ -96,7 +97,7 @@ func (w *world) start(o Options) *daemon {
 	done := make(chan error, 1)
 	go func() { done <- a.Run(ctx) }()
 	ended := false
-	d := &daemon{App: a, stop: func() error {
+	d := &daemon{App: a, end: cancel, stop: func() error {
 		if ended {
 			return nil
 		}

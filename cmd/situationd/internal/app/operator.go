@@ -24,6 +24,9 @@ const (
 	mostExplained = 100
 )
 
+// errEnding refuses what a daemon that ends takes on no more.
+var errEnding = fmt.Errorf("%w: %w; say it again when it has ended", httpapi.ErrUnavailable, actions.ErrEnding)
+
 var holdName = regexp.MustCompile(`^([A-Za-z0-9./_%*?]{1,48}|(CHANNEL|QMGR)\([A-Za-z0-9./_%*?]{1,48}\))$`)
 
 func badRequest(format string, args ...any) error {
@@ -167,7 +170,7 @@ func (a *App) Revert(ctx context.Context, by string, r httpapi.RevertRequest) (h
 	cancel()
 	sampling.Wait()
 	if wanted == nil && errors.Is(err, actions.ErrEnding) {
-		return httpapi.Reverted{}, fmt.Errorf("%w: %w", httpapi.ErrUnavailable, err)
+		return httpapi.Reverted{}, errEnding
 	}
 	out := httpapi.Reverted{Reverted: standingItems(wanted), Left: standingItems(onlyQueue(a.engine.Lowered(), r.Queue))}
 	switch {

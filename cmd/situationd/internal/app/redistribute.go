@@ -244,7 +244,7 @@ func refusal(queue string, err error) error {
 	case errors.Is(err, actions.ErrHeld):
 		return fmt.Errorf("%w: %s: %w; situationd release ends a hold", httpapi.ErrRefused, queue, err)
 	case errors.Is(err, actions.ErrEnding):
-		return fmt.Errorf("%w: %w", httpapi.ErrUnavailable, err)
+		return errEnding
 	case errors.Is(err, actions.ErrNever), errors.Is(err, actions.ErrObserves):
 		return fmt.Errorf("%w: %w", httpapi.ErrRefused, err)
 	default:

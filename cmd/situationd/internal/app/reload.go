@@ -12,7 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/situationd/situationd/actions"
 	"github.com/situationd/situationd/cmd/situationd/internal/adapt"
+	"github.com/situationd/situationd/cmd/situationd/internal/httpapi"
 	"github.com/situationd/situationd/situations"
 )
 
@@ -24,6 +26,9 @@ const maxRuleFile = 4 << 20
 
 // ErrBadFiles is wrapped when files were read and are wrong; the text beside it says how.
 var ErrBadFiles = errors.New("the files are not loaded")
+
+// errNoReload says that nothing is decided any more, by whatever rules.
+var errNoReload = fmt.Errorf("%w: %w; it reads the files at its next start", httpapi.ErrUnavailable, actions.ErrEnding)
 
 // reloads is how the last readings of the files went.
 type reloads struct {
@@ -145,6 +150,10 @@ func (a *App) Reload(ctx context.Context, by string) (string, error) {
 	a.reloads.mu.Lock()
 	defer a.reloads.mu.Unlock()
 	text, err := a.reload(ctx)
+	if errors.Is(err, httpapi.ErrUnavailable) { // it says nothing of the files
+		a.logger.Info("the files were not loaded", "by", by, "error", err)
+		return text, err
+	}
 	a.reloads.note(err)
 	if err != nil {
 		a.logger.Error("the files are wrong; the rules before them stay in force", "by", by, "error", err)

@@ -171,6 +171,11 @@ func (i items) NeverRedistribute(qmgr string, row *situations.Row) bool {
 
 // install puts rules in force and waits until the runner works by them.
 func (a *App) install(ctx context.Context, rules *situations.RuleSet) (string, error) {
+	select {
+	case <-a.decided:
+		return "", errNoReload
+	default:
+	}
 	rules = faster(rules, a.speed)
 	before := a.rules.Load()
 	a.inForce(rules)
@@ -180,7 +185,9 @@ func (a *App) install(ctx context.Context, rules *situations.RuleSet) (string, e
 	for a.runner.Snapshot().Revision != rules.Revision {
 		select {
 		case <-ctx.Done():
-			return "", fmt.Errorf("the rules are handed on, and not in force yet: %w", ctx.Err())
+			return "", fmt.Errorf("%w: the rules are handed on, and not in force yet: %w", httpapi.ErrUnavailable, ctx.Err())
+		case <-a.decided:
+			return "", errNoReload
 		case <-tick.C:
 		}
 	}

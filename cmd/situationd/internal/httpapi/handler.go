@@ -92,11 +92,14 @@ func (a *api) reload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text, err := a.daemon.Reload(r.Context(), by)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		a.text(w, http.StatusServiceUnavailable, text+"reload: "+Text(err)+"\n")
+	case err != nil:
 		a.text(w, http.StatusBadRequest, text+"reload: "+err.Error()+"\n")
-		return
+	default:
+		a.text(w, http.StatusOK, text)
 	}
-	a.text(w, http.StatusOK, text)
 }
 
 // status gives all, or with ?queue= what concerns one queue, which is what other
