@@ -50,7 +50,7 @@ type planned struct {
 type stayed struct{ addressed, bound, grouped, poison, returned int }
 
 func (m *Machine) moveCall(now time.Time, fx *Effects, c *conn, tag uint64, req *MoveReq) {
-	if req.Max < 1 || req.Max > maxMoveUnit {
+	if req.Max < 1 || req.Max > maxMoveUnit || req.Group < 0 || req.Group > maxMoveUnit {
 		c.fail(fx, tag, mqi.MQRC_OPTIONS_ERROR)
 		return
 	}

@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -221,7 +222,14 @@ func TestMoveWithoutAnInstance(t *testing.T) {
 	qm2.ok("DEFINE QLOCAL(PRIVATE)")
 	check(t, "not in a cluster", qm2.move(MoveReq{From: "PRIVATE"}).Stopped, stoppedNoInstance)
 	check(t, "no such queue", qm2.call(MoveReq{From: "NONE", Max: 1}).Reason, mqi.MQRC_UNKNOWN_OBJECT_NAME)
-	check(t, "no unit", qm2.call(MoveReq{From: "DCQ1", Max: 0}).Reason, mqi.MQRC_OPTIONS_ERROR)
+	for _, req := range []MoveReq{
+		{Max: 0}, {Max: -1}, {Max: maxMoveUnit + 1},
+		{Max: 1, Group: -1}, {Max: 1, Group: maxMoveUnit + 1}, {Max: 1, Group: math.MaxInt32, DryRun: true},
+	} {
+		req.From = "DCQ1"
+		check(t, fmt.Sprint(req.Max, " and ", req.Group), qm2.call(req).Reason, mqi.MQRC_OPTIONS_ERROR)
+	}
+	check(t, "the most", qm2.call(MoveReq{From: "DCQ1", Max: maxMoveUnit, Group: maxMoveUnit}).Reason, mqi.MQRC_NONE)
 }
 
 func TestMoveStopsAtAFullTransmissionQueue(t *testing.T) {

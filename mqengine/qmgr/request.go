@@ -50,7 +50,7 @@ type (
 		To   string // object name to put to: the same name, or the clustered alias over it; bind not fixed
 		// Max is the number of messages of the unit (1..10000); a message counts when it moves.
 		Max int
-		// Group is how many messages of a group that is longer than Max may go together, alone in their unit; 0 for no more than Max.
+		// Group is how many messages of a group that is longer than Max may go together, alone in their unit (0..10000); 0 for no more than Max.
 		Group int
 		// After skips to messages behind this position, the last MoveResult's Next; the zero cursor starts at the head.
 		After MoveCursor
