@@ -21,8 +21,11 @@ type clusters struct {
 
 	channels channels
 
-	unsent   []unsentCommand // that the transmission queue did not take
-	unsentAt time.Time
+	unsent     []unsentCommand // that the transmission queue did not take
+	unsentSize int             // of their payloads
+	unsentAt   time.Time
+	lost       map[string]bool // clusters in which one was lost
+
 	answered []string // names whose waiting opens must be tried again
 	pending  bool     // clusterTick has to run at the end of this Step
 
@@ -51,12 +54,13 @@ func (m *Machine) clusterRecord(key string, value []byte) bool {
 func (m *Machine) clusterStart(now time.Time, fx *Effects) {
 	c := &m.cluster
 	c.repo = repository.New(m.name, m.qmid)
-	c.counters, c.stale = workload.NewCounters(), map[string]bool{}
+	c.counters, c.stale, c.lost = workload.NewCounters(), map[string]bool{}, map[string]bool{}
 	c.channels.init()
 	c.revision = 1
 	for _, r := range c.records {
 		if err := m.restoreCluster(r); err != nil {
-			// A record that cannot be read is left out: the full repositories still have it.
+			// A record that cannot be read is left out. Another queue manager's is still at the
+			// full repositories, an own one is published again; a command that waited is lost.
 			fx.Log = append(fx.Log, LogEntry{ID: "AMQ9422E", Text: "Repository manager error: " + err.Error()})
 		}
 	}
@@ -72,6 +76,10 @@ func (m *Machine) clusterStart(now time.Time, fx *Effects) {
 func (m *Machine) restoreCluster(r restored) error {
 	if strings.HasPrefix(r.key, unsentPrefix) {
 		return m.restoreUnsent(r)
+	}
+	if cluster, ok := strings.CutPrefix(r.key, lostPrefix); ok {
+		m.cluster.lost[cluster] = true
+		return nil
 	}
 	if _, err := m.cluster.repo.Restore(r.key, r.value); err != nil {
 		return err
@@ -94,7 +102,7 @@ func (m *Machine) clusterDeadline() time.Time {
 	}
 	if !c.deadlineKnown {
 		c.deadline = earlier(c.repo.NextDeadline(), m.channelDeadline())
-		if len(c.unsent) > 0 {
+		if len(c.unsent)+len(c.lost) > 0 {
 			c.deadline = earlier(c.deadline, c.unsentAt)
 		}
 		c.deadlineKnown = true

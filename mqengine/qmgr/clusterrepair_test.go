@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -183,6 +184,76 @@ func TestUnsentPublication_SurvivesACrash(t *testing.T) {
 				t.Errorf("%s: %s is still on disk", refuses, key)
 			}
 		}
+	}
+}
+
+// However much is published while the transmission queue takes nothing, no more is
+// kept of it than there is room for, and in the end everybody knows everything: of a
+// partial repository as of a full one, and if a queue manager died meanwhile.
+func TestUnsentPublications_AreBounded(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"QM1", "QM3"} {
+		for _, crashes := range []bool{false, true} {
+			t.Run(fmt.Sprint(at, crashes), func(t *testing.T) {
+				t.Parallel()
+				w, qm1, qm2, qm3 := articleNet(t)
+				n := map[string]*netNode{"QM1": qm1, "QM3": qm3}[at]
+				if _, reason := qm3.open("LATE", out|mqi.MQOO_BIND_NOT_FIXED); reason != mqi.MQRC_UNKNOWN_OBJECT_NAME {
+					t.Fatal(reason) // from now on QM3 wants to hear of it
+				}
+				n.ok("ALTER QLOCAL("+sharedTransmitQ+") PUT(DISABLED)", "DEFINE QLOCAL(MANY) CLUSTER(C1)")
+				for i := range unsentMax + 10 {
+					n.ok(fmt.Sprintf("ALTER QLOCAL(MANY) CLWLRANK(%d)", i%10))
+				}
+				n.ok("DEFINE QLOCAL(LATE) CLUSTER(C1) CLWLRANK(7)")
+				if c := &n.m.cluster; len(c.unsent) != unsentMax || !c.lost["C1"] {
+					t.Errorf("%d commands wait, lost: %v", len(c.unsent), c.lost)
+				}
+				if crashes {
+					n.crash()
+					w.pass(time.Second)
+					n.start()
+				}
+				n.ok("ALTER QLOCAL(" + sharedTransmitQ + ") PUT(ENABLED)")
+				w.pass(time.Minute)
+				for _, other := range []*netNode{qm1, qm2, qm3} {
+					if got := other.show("DISPLAY QCLUSTER(LATE) CLUSQMGR CLWLRANK", "CLUSQMGR", "CLWLRANK"); got != at+" 7" {
+						t.Errorf("%s sees LATE at %q", other.name, got)
+					}
+				}
+				if c := &n.m.cluster; len(c.unsent)+len(c.lost)+c.unsentSize != 0 {
+					t.Errorf("%d commands of %d bytes still wait, lost: %v", len(c.unsent), c.unsentSize, c.lost)
+				}
+				for key := range n.disk.records {
+					if strings.HasPrefix(key, unsentPrefix) || strings.HasPrefix(key, lostPrefix) {
+						t.Errorf("%s is still on disk", key)
+					}
+				}
+			})
+		}
+	}
+}
+
+// One step puts no more of what waits than a batch.
+func TestUnsentPublications_GoInBatches(t *testing.T) {
+	t.Parallel()
+	w, qm1, _, _ := articleNet(t)
+	qm1.ok("ALTER QLOCAL("+sharedTransmitQ+") PUT(DISABLED)", "DEFINE QLOCAL(MANY) CLUSTER(C1)")
+	for i := range 3 * unsentBatch {
+		qm1.ok(fmt.Sprintf("ALTER QLOCAL(MANY) CLWLRANK(%d)", i%10))
+	}
+	qm1.ok("ALTER QLOCAL(" + sharedTransmitQ + ") PUT(ENABLED)")
+	w.now = qm1.m.cluster.unsentAt
+	for steps, before := 0, len(qm1.m.cluster.unsent); before > 0; steps++ {
+		if at := qm1.m.NextDeadline(); at.After(w.now) || steps > 3 {
+			t.Fatalf("%d wait after %d steps, until %s", before, steps, at.Sub(w.now))
+		}
+		qm1.step(Tick{})
+		left := len(qm1.m.cluster.unsent)
+		if before-left > unsentBatch {
+			t.Errorf("%d in one step", before-left)
+		}
+		before = left
 	}
 }
 

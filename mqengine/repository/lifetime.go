@@ -111,9 +111,9 @@ func (r *Repository) Refresh(now time.Time, cluster string, repos bool, inUse fu
 		}
 	}
 	r.refreshAsks(cluster, fx)
-	r.unmarkCluster(cluster, fx)
 	fx.Workload, fx.Channels = true, true
 	if !member {
+		r.unmarkCluster(cluster, fx)
 		return true
 	}
 	for _, rec := range r.ownRecords(cluster) {
@@ -122,10 +122,7 @@ func (r *Repository) Refresh(now time.Time, cluster string, repos bool, inUse fu
 			r.stamp(now, &again, fx)
 		}
 	}
-	r.reach(now, cluster, fx)
-	if full {
-		r.requestMembers(now, cluster, fx)
-	}
+	r.TellAgain(now, cluster, fx)
 	return true
 }
 
@@ -161,6 +158,17 @@ func (r *Repository) requestMembers(now time.Time, cluster string, fx *Effects) 
 		if to, ok := r.targetOf(cluster, rec.QMID); ok {
 			r.send(now, to, &Command{Op: OpRequest, Cluster: cluster}, fx)
 		}
+	}
+}
+
+// TellAgain tells everything again in a cluster, for some of it was lost before it
+// was sent, or has changed altogether. A full repository has the others ask again,
+// too: each says what it has and what it wants to hear of.
+func (r *Repository) TellAgain(now time.Time, cluster string, fx *Effects) {
+	r.unmarkCluster(cluster, fx)
+	r.reach(now, cluster, fx)
+	if r.IsFull(cluster) && r.member(cluster) {
+		r.requestMembers(now, cluster, fx)
 	}
 }
 

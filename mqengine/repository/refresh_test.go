@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 )
 
 // Whoever knows nothing but its CLUSSDR hears who the full repositories are,
@@ -104,4 +107,72 @@ func TestAsk_NamesWithoutEnd_AreBounded(t *testing.T) {
 	if got := qm4.repo.Ask(w.now, "DCQ1", &fx); got != KnownAnswer {
 		t.Errorf("what was known: %v", got)
 	}
+}
+
+// Whatever of a queue manager's commands was lost before it was sent: once it has
+// told everything again, everybody knows what there is.
+func TestTellAgain(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newNetwork(t)
+		for i := range 4 {
+			w.add(fmt.Sprintf("QM%d", i+1))
+		}
+		fulls := rapid.IntRange(1, 2).Draw(rt, "full repositories")
+		for i, name := range w.names {
+			to := "QM1"
+			if i == 0 {
+				to = []string{"", "QM2"}[fulls-1]
+			}
+			w.nodes[name].join(to, i < fulls)
+		}
+		w.settle()
+		lossy := w.nodes[rapid.SampledFrom(w.names).Draw(rt, "lossy")]
+		for range rapid.IntRange(1, 20).Draw(rt, "steps") {
+			n := w.nodes[rapid.SampledFrom(w.names[fulls:]).Draw(rt, "node")]
+			anyone := w.nodes[rapid.SampledFrom(w.names).Draw(rt, "any node")]
+			name := rapid.SampledFrom([]string{"A", "B"}).Draw(rt, "queue")
+			switch rapid.IntRange(0, 4).Draw(rt, "action") {
+			case 0:
+				o := queue(name, "C1")
+				mustSet(o, "CLWLRANK", fmt.Sprint(rapid.IntRange(0, 3).Draw(rt, "rank")))
+				n.define(o)
+			case 1:
+				n.drop(name)
+			case 2:
+				n.ask(name)
+			case 3:
+				n.do(func(fx *Effects) { n.repo.Suspend(w.now, "C1", rapid.Bool().Draw(rt, "on"), fx) })
+			case 4:
+				anyone.refresh("C1", false)
+			}
+			for len(w.pending()) > 0 {
+				for _, wire := range w.pending() {
+					if strings.HasPrefix(wire, lossy.name+">") && rapid.IntRange(0, 3).Draw(rt, "kept") > 0 {
+						w.wires[wire] = nil
+						continue
+					}
+					w.deliver(wire, 0)
+				}
+			}
+			w.now = w.now.Add(time.Millisecond)
+		}
+		lossy.do(func(fx *Effects) { lossy.repo.TellAgain(w.now, "C1", fx) })
+		w.settle()
+		for _, name := range []string{"A", "B"} {
+			want := truth(w, name)
+			for i, node := range w.names {
+				n := w.nodes[node]
+				if i >= fulls && n.repo.asks[askKey{"C1", name}] == nil {
+					continue // it never asked, and has heard nothing of it
+				}
+				if got := view(n, name); got != want {
+					rt.Fatalf("%s lost commands, and %s sees %s as\n%s\nwant\n%s", lossy, node, name, got, want)
+				}
+				if i >= fulls && n.repo.Asked(name) != KnownAnswer {
+					rt.Fatalf("%s lost commands, and %s has no answer about %s", lossy, node, name)
+				}
+			}
+		}
+	})
 }
