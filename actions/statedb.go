@@ -237,17 +237,15 @@ func putOrDelete(b *bolt.Bucket, key, data []byte) error {
 
 func join(parts ...string) []byte { return []byte(strings.Join(parts, "\x00")) }
 
-// storedIntent is an intent as it is written: the row's attributes have their type.
+// storedIntent is an intent as it is written.
 type storedIntent struct {
 	Intent situations.Intent
-	Env    *situations.Attributes
+	// Env is where an older version kept the attributes of a queue. The row has them now.
+	Env *situations.Attributes `json:",omitempty"`
 }
 
 func encodeIntent(in *situations.Intent) ([]byte, error) {
 	s := storedIntent{Intent: *in}
-	if env, ok := in.Row.Env.(situations.Attributes); ok {
-		s.Env, s.Intent.Row.Env = &env, nil
-	}
 	// The instances and readers of that moment decide nothing any more.
 	s.Intent.Row.Instances, s.Intent.Row.Readers = nil, nil
 	return json.Marshal(s)

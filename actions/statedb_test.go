@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -109,6 +110,42 @@ func TestStateSurvivesReopening(t *testing.T) {
 	if ledger, err = db.LoadLedger("nothing", at); err != nil || len(ledger) != 0 {
 		t.Errorf("ledger %v, %v", ledger, err)
 	}
+}
+
+// What an older version wrote of an intent is read, with the attributes where it
+// had them.
+func TestIntentOfAnOlderVersion(t *testing.T) {
+	t.Parallel()
+	want := storedIntentNamed("one", time.Date(2026, 11, 30, 10, 0, 0, 5, time.UTC))
+	env, ok := want.Row.Env.(situations.Attributes)
+	if !ok {
+		t.Fatalf("attributes %T", want.Row.Env)
+	}
+	bare := want
+	bare.Row.Env = nil
+	data, err := json.Marshal(map[string]any{"Intent": bare, "Env": env})
+	must(t, err)
+	got, err := decodeIntent(data)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Whoever reads the state does not keep others from changing it.
+func TestStateIsChangedWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	db := openTestDB(t, filepath.Join(t.TempDir(), "state.db"))
+	db.mu.RLock() // as long as the read takes
+	changed := make(chan error, 1)
+	go func() { changed <- db.Note("a", "b") }()
+	select {
+	case err := <-changed:
+		must(t, err)
+	case <-time.After(20 * time.Second):
+		t.Error("the change waits for the reader")
+	}
+	db.mu.RUnlock()
 }
 
 func TestStateHasOneUser(t *testing.T) {

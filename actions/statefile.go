@@ -17,18 +17,30 @@ var errReplaced = errors.New("another file is in its place: a state is changed w
 // removes the file of a running daemon takes its name only: the state is still
 // there, and is written anew. What is in another file nobody here knows.
 func (db *DB) follow() error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	there, err := os.Stat(db.path)
-	switch {
-	case err == nil && os.SameFile(db.file, there):
-		return nil
-	case err == nil:
-		return errReplaced
-	case !errors.Is(err, fs.ErrNotExist):
+	db.mu.RLock()
+	removed, err := db.removed()
+	db.mu.RUnlock()
+	if err != nil || !removed {
 		return err
 	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if removed, err = db.removed(); err != nil || !removed {
+		return err // somebody else has written it meanwhile
+	}
 	return guarded(db.rewrite)
+}
+
+// removed says that no file is at the state's path. The lock is held.
+func (db *DB) removed() (bool, error) {
+	there, err := os.Stat(db.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err == nil && !os.SameFile(db.file, there):
+		return false, errReplaced
+	}
+	return false, err
 }
 
 // rewrite makes the file again, whole or not at all.
