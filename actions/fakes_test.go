@@ -277,6 +277,7 @@ type fakePrograms struct {
 	takes time.Duration
 	exit  []int // of the next runs; then 0
 	runs  [][]string
+	began map[string]Process // by attempt
 	ended []Process
 	do    func()
 }
@@ -285,13 +286,21 @@ func (p *fakePrograms) Run(ctx context.Context, prog Program, started func(Proce
 	defer p.w.enter()()
 	p.mu.Lock()
 	p.runs = append(p.runs, prog.Args)
+	if _, ok := p.began[prog.Attempt]; ok || prog.Attempt == "" {
+		p.w.t.Errorf("another program has the attempt %q", prog.Attempt)
+	}
+	process := Process{PID: 4710 + len(p.runs), Started: 99}
+	if p.began == nil {
+		p.began = map[string]Process{}
+	}
+	p.began[prog.Attempt] = process
 	exit := 0
 	if len(p.exit) > 0 {
 		exit, p.exit = p.exit[0], p.exit[1:]
 	}
 	takes, do := p.takes, p.do
 	p.mu.Unlock()
-	started(Process{PID: 4711, Started: 99})
+	started(process)
 	if do != nil {
 		do()
 	}
@@ -305,11 +314,16 @@ func (p *fakePrograms) Run(ctx context.Context, prog Program, started func(Proce
 	return Ended{Exit: exit, Output: "said"}
 }
 
-func (p *fakePrograms) End(_ string, pr *Process) {
+// End ends what Run began under the same name of the attempt, and nothing else.
+func (p *fakePrograms) End(attempt string, pr *Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if pr != nil {
-		p.ended = append(p.ended, *pr)
+	began, ok := p.began[attempt]
+	if pr != nil && began != *pr {
+		p.w.t.Errorf("attempt %q is to be ended as %+v, and began as %+v", attempt, *pr, began)
+	}
+	if ok {
+		p.ended = append(p.ended, began)
 	}
 }
 
