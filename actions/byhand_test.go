@@ -21,19 +21,29 @@ func (w *world) move(r MoveRequest) MoveRun {
 		r.By = "anna"
 	}
 	run, err := w.engine.Redistribute(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	synctest.Wait()
+	return run
+}
+
+// midway asks for a run over so many messages, and stops when some have moved.
+func (w *world) midway(depth, perSecond int) MoveRun {
+	w.t.Helper()
+	w.depth, w.mover.perSecond = depth, perSecond
+	w.tick()
+	run := w.move(MoveRequest{})
+	w.tick()
+	w.sleep(1500 * time.Millisecond)
+	if w.depth == 0 || w.depth == depth {
+		w.t.Fatalf("%d of %d are left", w.depth, depth)
+	}
 	return run
 }
 
 func (w *world) runOf(id string) MoveRun {
 	w.t.Helper()
 	run, _, err := w.engine.MoveRun(id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	return run
 }
 
@@ -41,7 +51,7 @@ func TestByHandMovesOnceAndIsOver(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
 		w.depth = 40
 		w.tick()
-		run := w.move(MoveRequest{EvenIfBound: true, Rate: 7, Timeout: time.Minute})
+		run := w.move(MoveRequest{EvenIfBound: true, Rate: 7, Limit: 50, Timeout: time.Minute})
 		if got := w.runOf(run.ID); got.State != RunWaiting || got.Over {
 			t.Errorf("before a sample: %+v", got)
 		}
@@ -50,8 +60,12 @@ func TestByHandMovesOnceAndIsOver(t *testing.T) {
 		if !got.Over || got.State != string(MoveEmpty) || got.Report.Moved != 40 {
 			t.Errorf("%+v", got)
 		}
-		if o := w.mover.orders[0]; !o.EvenIfBound || o.Timeout != time.Minute || o.Queue != queueName {
-			t.Errorf("order %+v", o)
+		want := []Order{{
+			Queue: queueName, Base: queueName, Type: "QLOCAL", Lever: LeverOf([]situations.Action{moving}, false),
+			EvenIfBound: true, Rate: 7, Limit: 50, Timeout: time.Minute,
+		}}
+		if diff := cmp.Diff(want, w.mover.orders); diff != "" {
+			t.Error(diff)
 		}
 		w.depth = 10
 		w.pass(5)
@@ -73,7 +87,7 @@ func TestByHandIsRefusedAtOnce(t *testing.T) {
 		prepare func(*world)
 		want    error
 	}{
-		"held":     {func(w *world) { w.must(w.engine.Hold("bert", "DCQ*", "patching", time.Time{})) }, ErrHeld},
+		"held":     {func(w *world) { must(w.t, w.engine.Hold("bert", "DCQ*", "patching", time.Time{})) }, ErrHeld},
 		"never":    {func(w *world) { w.items.set(func(f *fakeItems) { f.never = true }) }, ErrNever},
 		"two":      {func(w *world) { w.mover.perSecond = 1; w.move(MoveRequest{By: "bert"}) }, ErrMoving},
 		"the rule": {func(w *world) { w.mover.perSecond = 1; w.tick(w.intent("D", open, disableAll...)); w.pass(3) }, ErrMoving},
@@ -95,18 +109,11 @@ func TestByHandIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-func (w *world) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // What was not known when a person asked is decided on the sample that the run begins with.
 func TestByHandIsRefusedOnTheSample(t *testing.T) {
 	for name, prepare := range map[string]func(*world){
 		"never":       func(w *world) { w.items.set(func(f *fakeItems) { f.never = true }) },
-		"held":        func(w *world) { w.must(w.engine.Hold("bert", queueName, "", time.Time{})) },
+		"held":        func(w *world) { must(w.t, w.engine.Hold("bert", queueName, "", time.Time{})) },
 		"trigger":     func(w *world) { w.trigger = true },
 		"gone":        func(w *world) { w.gone = true },
 		"no instance": func(w *world) { w.others[0].Put = false },
@@ -140,11 +147,7 @@ func TestByHandIsRefusedOnTheSample(t *testing.T) {
 
 func TestCancelEndsARunByHand(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
-		w.depth, w.mover.perSecond = 40, 10
-		w.tick()
-		run := w.move(MoveRequest{})
-		w.tick()
-		w.sleep(1500 * time.Millisecond)
+		run := w.midway(40, 10)
 		who, err := w.engine.CancelMove("bert", queueName)
 		if err != nil || !slices.Equal(who, []string{"anna"}) {
 			t.Errorf("%v, %v", who, err)
@@ -206,7 +209,7 @@ func TestCancelledRuleMovesAgainAtItsNextEdge(t *testing.T) {
 		"while it waits": func(w *world) {
 			w.others = append(w.others, w.others[0])
 			w.tick(w.intent("D", open, disableAll...))
-			w.must(w.engine.Hold("bert", queueName, "", time.Time{}))
+			must(w.t, w.engine.Hold("bert", queueName, "", time.Time{}))
 			w.pass(4)
 		},
 	} {
@@ -246,11 +249,7 @@ func TestCancelledRuleMovesAgainAtItsNextEdge(t *testing.T) {
 // doubt, and whoever wants the rest moved says so again.
 func TestByHandDoesNotOutliveTheDaemon(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
-		w.depth, w.mover.perSecond = 100, 10
-		w.tick()
-		w.move(MoveRequest{})
-		w.tick()
-		w.sleep(1500 * time.Millisecond)
+		w.midway(100, 10)
 		w.crash()
 		runs := w.mover.runs
 		w.run()
@@ -324,12 +323,8 @@ func TestByHandWaitsForWhatIsUnderWay(t *testing.T) {
 // A hold ends what a person had begun to move, and tells him whose it is.
 func TestHoldEndsARunByHand(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
-		w.depth, w.mover.perSecond = 1000, 1
-		w.tick()
-		run := w.move(MoveRequest{})
-		w.tick()
-		w.sleep(1500 * time.Millisecond)
-		w.must(w.engine.Hold("bert", queueName, "patching", time.Time{}))
+		run := w.midway(1000, 1)
+		must(w.t, w.engine.Hold("bert", queueName, "patching", time.Time{}))
 		w.pass(3)
 		got := w.runOf(run.ID)
 		if !got.Over || got.State != string(MoveCancelled) || !strings.HasPrefix(got.Report.Reason, "held by bert") || got.Report.Moved == 0 {
@@ -344,11 +339,7 @@ func TestHoldEndsARunByHand(t *testing.T) {
 // The end of the daemon ends a run at its unit of work, and says so.
 func TestEndOfTheDaemonEndsARunByHand(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, w *world) {
-		w.depth, w.mover.perSecond = 1000, 1
-		w.tick()
-		run := w.move(MoveRequest{})
-		w.tick()
-		w.sleep(1500 * time.Millisecond)
+		run := w.midway(1000, 1)
 		w.end()
 		if got := w.runOf(run.ID); !got.Over || got.Report.Reason != "the daemon ends" {
 			t.Errorf("%+v", got)

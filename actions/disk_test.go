@@ -65,17 +65,10 @@ func (d *onDisk) life(intents []situations.Intent, done func(*Engine) bool) {
 	go func() { ended <- e.Run(ctx) }()
 	must(d.t, db.Commit(ctx, nil, intents))
 	e.Dispatch(ctx, intents)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(30 * time.Second)
-	for !done(e) {
-		select {
-		case <-tick.C:
-			e.Observe(d.observation())
-		case <-deadline:
-			d.t.Fatalf("not done: %+v", e.Snapshot())
-		}
-	}
+	eventually(d.t, "the engine is done", func() bool {
+		e.Observe(d.observation())
+		return done(e)
+	})
 	cancel()
 	must(d.t, <-ended)
 }

@@ -96,14 +96,20 @@ func TestExecTimeout(t *testing.T) {
 // goneGroup waits until no process of a group is left.
 func goneGroup(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	eventually(t, "no process of the group is left", func() bool { return syscall.Kill(-pid, 0) != nil })
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for syscall.Kill(-pid, 0) == nil {
+	for !so() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatal("processes are left of the group")
+			t.Fatalf("not yet: %s", what)
 		}
 	}
 }
@@ -183,21 +189,19 @@ func TestExecEndsWhatAnEarlierRunJustBegan(t *testing.T) {
 		t.Skip("this system does not tell when a process was started")
 	}
 	var free int
-	for deadline := time.Now().Add(10 * time.Second); free == 0; {
-		if text, err := os.ReadFile(left); err == nil && strings.HasSuffix(string(text), "\n") {
-			free, err = strconv.Atoi(strings.TrimSpace(string(text)))
-			must(t, err)
-		} else if time.Now().After(deadline) {
-			t.Fatal("the program did not begin")
+	eventually(t, "the program began", func() bool {
+		text, err := os.ReadFile(left)
+		if err != nil || !strings.HasSuffix(string(text), "\n") {
+			return false
 		}
-	}
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		if sid, err := unix.Getsid(free); err == nil && sid == free {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("no session of its own: %d, %v", sid, err)
-		}
-	}
+		free, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		must(t, err)
+		return true
+	})
+	eventually(t, "it has a session of its own", func() bool {
+		sid, err := unix.Getsid(free)
+		return err == nil && sid == free
+	})
 	x.End(id+"1", nil)
 	if got := <-ended; got.Exit == 0 || got.Timeout {
 		t.Errorf("%+v", got)

@@ -34,7 +34,7 @@ func TestOverruledBeforeItBegins(t *testing.T) {
 	hold := func(w *world) { w.hold(queueName) }
 	cancel := func(w *world) {
 		_, err := w.engine.CancelMove("anna", queueName)
-		w.must(err)
+		must(w.t, err)
 	}
 	reversed := func(w *world) { w.tick(w.intent("D", closed, revert)) }
 	for _, c := range []struct {
@@ -107,7 +107,7 @@ func TestByHandCutShortBeforeItBegins(t *testing.T) {
 		end    func(*world)
 		reason string
 	}{
-		"cancelled": {func(w *world) { _, err := w.engine.CancelMove("bert", queueName); w.must(err) }, "cancelled by bert"},
+		"cancelled": {func(w *world) { _, err := w.engine.CancelMove("bert", queueName); must(w.t, err) }, "cancelled by bert"},
 		"held":      {func(w *world) { w.hold(queueName) }, "held by anna"},
 		"never": {
 			func(w *world) { w.items.set(func(f *fakeItems) { f.never = true }) }, "redistribute: never",

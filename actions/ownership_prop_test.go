@@ -194,15 +194,15 @@ func (w *world) toDisk(dir string) {
 	w.t.Helper()
 	var err error
 	w.db, err = OpenDB(filepath.Join(dir, "state.db"))
-	w.must(err)
+	must(w.t, err)
 	w.file, err = OpenJournal(filepath.Join(dir, "actions.jsonl"))
-	w.must(err)
+	must(w.t, err)
 }
 
 func (w *world) offDisk() {
 	w.t.Helper()
-	w.must(w.db.Close())
-	w.must(w.file.Close())
+	must(w.t, w.db.Close())
+	must(w.t, w.file.Close())
 }
 
 // diskJournal is the journal on disk, behind a gate, and remembers its lines.

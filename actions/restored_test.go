@@ -21,7 +21,7 @@ func (l *lost) live() {
 	l.t.Helper()
 	l.toDisk(l.dir)
 	_, err := l.db.Restore(filepath.Join(l.dir, "actions.jsonl"), here.QMgr)
-	l.must(err)
+	must(l.t, err)
 	l.run()
 }
 
@@ -30,7 +30,7 @@ func (l *lost) die(state bool) {
 	l.end()
 	l.offDisk()
 	if state {
-		l.must(os.Remove(filepath.Join(l.dir, "state.db")))
+		must(l.t, os.Remove(filepath.Join(l.dir, "state.db")))
 	}
 }
 

@@ -33,7 +33,7 @@ func openTestDB(t *testing.T, path string) *DB {
 	return db
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -166,9 +166,7 @@ func (w *world) make() {
 	}
 	opt.Programs, opt.Mover, opt.Items = w.programs, w.mover, w.items
 	e, err := New(opt)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.engine = e
 }
 
@@ -183,9 +181,7 @@ func (w *world) start() {
 func (w *world) end() {
 	w.t.Helper()
 	w.stop()
-	if err := <-w.ended; err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, <-w.ended)
 }
 
 // crash cuts the engine off and waits for it to be gone.
@@ -285,7 +281,7 @@ func (w *world) intent(situation string, edge situations.Edge, actions ...situat
 // send has an intent committed to the state on disk, and a sample with it.
 func (w *world) send(in situations.Intent) {
 	w.t.Helper()
-	w.must(w.db.Commit(context.Background(), nil, []situations.Intent{in}))
+	must(w.t, w.db.Commit(context.Background(), nil, []situations.Intent{in}))
 	w.tick(in)
 }
 
@@ -390,14 +386,11 @@ func (w *world) enter() (leave func()) {
 // hold and release are what a person says.
 func (w *world) hold(queue string) {
 	w.t.Helper()
-	if err := w.engine.Hold("anna", queue, "look first", time.Time{}); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, w.engine.Hold("anna", queue, "look first", time.Time{}))
 }
 
 func (w *world) release(queue string) {
 	w.t.Helper()
-	if _, err := w.engine.Release("anna", queue); err != nil {
-		w.t.Fatal(err)
-	}
+	_, err := w.engine.Release("anna", queue)
+	must(w.t, err)
 }
