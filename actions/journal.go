@@ -15,7 +15,7 @@ import (
 	"github.com/situationd/situationd/situations"
 )
 
-// Entry is one line of the journal. Every key but channel is always there; null
+// Entry is one line of the journal. Every key but channel and attribute is always there; null
 // is unknown. What was done to a channel has its name there and an empty queue;
 // what was done to the queue manager itself has neither.
 type Entry struct {
@@ -37,7 +37,8 @@ type Entry struct {
 	Moved      int             `json:"moved"`
 	Remaining  int             `json:"remaining"`
 	DurationMS int64           `json:"duration_ms"`
-	Cluster    string          `json:"cluster,omitempty"` // that before and after begin with, of suspend and resume
+	// Attribute is what before and after begin with where the action does not say so.
+	Attribute string `json:"attribute,omitempty"`
 }
 
 const (

@@ -54,7 +54,9 @@ func (e *Engine) line(s *step, r Result, reason string) Entry {
 		line.Action = givenBack(a, changes[0])
 	}
 	if len(changes) > 0 {
-		line.Cluster = clusterIn(changes[0].Attr)
+		if attr := changes[0].Attr; attr != attrOf(a.Verb) {
+			line.Attribute = attr
+		}
 		line.Before, line.After = values(changes, func(c change) string { return c.Before }), values(changes, func(c change) string { return c.After })
 	} else if v, ok := current(row, attrOf(a.Verb)); ok {
 		line.Before = &v

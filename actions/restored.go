@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -96,43 +97,20 @@ func (r *restorer) read(e *Entry) {
 func (r *restorer) end() {
 	left := slices.SortedFunc(maps.Values(r.open), func(a, b Entry) int { return a.Time.Compare(b.Time) })
 	for i := range left {
-		if _, down := r.changes(&left[i]); down {
+		if slices.ContainsFunc(left[i].changes(), change.lowers) {
 			r.done(&left[i])
 		}
 	}
 }
 
-// changes are those of a line; down says that they lower.
-func (r *restorer) changes(e *Entry) (list []change, down bool) {
-	verb, _, _ := strings.Cut(e.Action, " ")
-	first := attrOf(situations.Verb(verb))
-	switch {
-	case e.Cluster != "":
-		first = suspendIn(e.Cluster)
-	case first == "": // revert does not name what its bare value is of
-		first = r.lowered(e.target(), firstWord(*e.Before))
-	case first == attrSuspend:
-		return nil, false // an older version's, which did not say in which cluster
-	}
-	before := attributesIn(first, *e.Before)
-	for attr, value := range attributesIn(first, *e.After) {
-		if attr != "" && before[attr] != value {
-			list = append(list, change{Attr: attr, Before: before[attr], After: value})
-			down = down || directionOf(attr, before[attr], value) == lowering
-		}
-	}
-	return list, down
-}
-
-// done follows a change that was made.
+// done follows the changes that were made.
 func (r *restorer) done(e *Entry) {
-	list, down := r.changes(e)
 	out := Out{Target: e.target(), Situation: e.Situation, Action: e.Action, ID: e.ID, At: e.Time, Restored: true}
-	for _, c := range list {
+	for _, c := range e.changes() {
 		switch {
 		case c.Attr != attrUseQ:
 			r.outs.changed(c, out)
-		case down: // no lowering by itself, but it goes with one, and comes back with it
+		case c.lowers():
 			r.outs.lower(c, out)
 		default:
 			r.outs.drop(out.Target, c.Attr)
@@ -140,14 +118,24 @@ func (r *restorer) done(e *Entry) {
 	}
 }
 
-// lowered is the attribute that was lowered to a value.
-func (r *restorer) lowered(t Target, value string) string {
-	for k, out := range r.outs.m {
-		if k.target == t && out.After == value && k.attr != attrUseQ {
-			return k.attr
+// lowers says that a change is one to give back. CLWLUSEQ(ANY) takes nothing
+// away, but it is set for what does, and comes back with it.
+func (c change) lowers() bool {
+	return directionOf(c.Attr, c.Before, c.After) == lowering || c.Attr == attrUseQ && c.After == useAny
+}
+
+// changes are those that a line tells of. Lines of older versions do not say
+// which cluster a queue manager was suspended in, nor what was reverted first.
+func (e *Entry) changes() (list []change) {
+	verb, _, _ := strings.Cut(e.Action, " ")
+	first := cmp.Or(e.Attribute, attrOf(situations.Verb(verb)))
+	before := attributesIn(first, *e.Before)
+	for attr, value := range attributesIn(first, *e.After) {
+		if attr != "" && attr != attrSuspend && before[attr] != value {
+			list = append(list, change{Attr: attr, Before: before[attr], After: value})
 		}
 	}
-	return ""
+	return list
 }
 
 func firstWord(s string) string {

@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/situationd/situationd/situations"
+	"pgregory.net/rapid"
 )
 
 // lost is a daemon on disk whose state goes away between two lives.
@@ -321,4 +323,72 @@ func TestState_RemovedWhileInUse_IsWrittenAnew(t *testing.T) {
 	if err := db.Close(); err == nil {
 		t.Error("closed as if all were kept")
 	}
+}
+
+// Whatever levers of one item several rules move, down, up, and back: the journal
+// tells what the state does.
+func TestLostState_TheJournalTellsWhatTheStateDoes(t *testing.T) {
+	t.Parallel()
+	lever := func(v situations.Verb, value string, claim bool) situations.Action {
+		a := situations.Action{Verb: v, Value: value, AllowLast: true, Claim: claim}
+		if v == situations.VerbPriority {
+			a.UseQ = "any"
+		}
+		return a
+	}
+	synctest.Test(t, func(t *testing.T) {
+		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
+			w := newWorld(failer{t, rt})
+			verbs := []situations.Verb{situations.VerbRank, situations.VerbPriority}
+			if rapid.Bool().Draw(rt, "channel") {
+				w.item = theChannel
+				verbs = append(verbs, situations.VerbWeight)
+			}
+			for _, attr := range []string{attrRank, attrPriority, attrWeight} {
+				w.values[attr] = rapid.SampledFrom([]string{"0", "5"}).Draw(rt, "found") // equal ones are hard to tell
+			}
+			w.run()
+			defer w.end()
+			for range rapid.IntRange(1, 12).Draw(rt, "edges") {
+				verb := rapid.SampledFrom(verbs).Draw(rt, "verb")
+				value := rapid.SampledFrom([]string{"0", "3", "5"}).Draw(rt, "value")
+				switch rapid.IntRange(0, 4).Draw(rt, "edge") {
+				case 0, 1:
+					w.tick(w.intent(string(verb)+value, open, lever(verb, value, true)))
+				case 2:
+					w.tick(w.intent(string(verb)+value, closed, revert))
+				case 3:
+					w.tick(w.intent("P"+string(verb)+value, open, lever(verb, value, false)))
+				default:
+					revertNow(t, w, "anna")
+				}
+				w.pass(4)
+				want := map[string]string{}
+				for k, out := range w.engine.outs.m {
+					want[k.attr] = out.After + " for " + out.Before
+				}
+				if c := w.engine.claims.get(Target{QMgr: here.QMgr, Queue: w.item}, attrUseQ); c != nil {
+					want[attrUseQ] = c.Set + " for " + c.Baseline
+				}
+				r := restorer{qmgr: here.QMgr, outs: newOuts(nil), open: map[string]Entry{}}
+				for _, line := range w.journal.all() {
+					r.read(&line)
+				}
+				r.end()
+				got := map[string]string{}
+				for k, out := range r.outs.m {
+					if k.target.Queue != w.item {
+						rt.Errorf("of %s", k.target.Queue)
+					}
+					got[k.attr] = out.After + " for " + out.Before
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					for _, l := range w.journal.all() {
+						rt.Log(l.ID, l.Action, l.Result, l.Attribute, l.Reason)
+					}
+					rt.Fatal(diff)
+				}
+			}
+		})
+	})
 }
