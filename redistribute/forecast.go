@@ -38,7 +38,7 @@ type Forecast struct {
 	To          map[string]int // movable messages by queue manager, as the shares allot them
 	Share       map[string]float64
 	Skipped     Skipped
-	Uncommitted int // puts; what is got and not committed is not in the depth
+	Uncommitted int // puts, and what a browser has locked; what is got and not committed is not in the depth
 	Expired     int // and still there
 }
 

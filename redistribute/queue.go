@@ -70,7 +70,7 @@ type Result struct {
 	// A dry run goes on all the same; what it lists might have moved.
 	Stopped string
 	// Held counts messages passed because nobody can have them now: puts that are
-	// not committed. Dead are expired ones that a dry run leaves.
+	// not committed, and what a browser has locked. Dead are expired ones that a dry run leaves.
 	Held, Dead int
 	Next       Cursor
 	Horizon    uint64

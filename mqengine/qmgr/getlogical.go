@@ -67,9 +67,9 @@ func (g *getCall) fits(groups groupIndex, msg *message, ms int64) bool {
 func (g *getCall) all(groups groupIndex, msg *message, ms int64) bool {
 	switch {
 	case g.has(mqi.MQGMO_ALL_MSGS_AVAILABLE):
-		return groups.complete(msg, ms)
+		return groups.complete(msg, ms) != nil
 	case g.has(mqi.MQGMO_ALL_SEGMENTS_AVAILABLE):
-		return groups.whole(msg, ms)
+		return groups.whole(msg, ms) != nil
 	}
 	return true
 }

@@ -93,7 +93,7 @@ func (x groupIndex) logical(first *message, ms int64) []*message {
 			return nil // it would be its own successor
 		}
 		msg = x.at(msg.md.GroupId, msg.md.MsgSeqNumber, msg.md.Offset+int32(msg.body.Len), ms)
-		if msg == nil || !msg.segment() {
+		if msg == nil || !msg.segment() || msg.grouped() != first.grouped() {
 			return nil
 		}
 		parts = append(parts, msg)
@@ -101,31 +101,41 @@ func (x groupIndex) logical(first *message, ms int64) []*message {
 	return parts
 }
 
-// whole reports whether the logical message that a segment belongs to is there.
-func (x groupIndex) whole(msg *message, ms int64) bool {
+// whole is the logical message that a segment belongs to, or a message itself; nil
+// if it is not all there.
+func (x groupIndex) whole(msg *message, ms int64) []*message {
 	if !msg.segment() {
-		return true
+		return []*message{msg}
 	}
-	first := x.at(msg.md.GroupId, msg.md.MsgSeqNumber, 0, ms)
-	return first != nil && x.logical(first, ms) != nil
+	if first := x.at(msg.md.GroupId, msg.md.MsgSeqNumber, 0, ms); first != nil {
+		return x.logical(first, ms)
+	}
+	return nil
 }
 
-// complete reports whether every message of msg's group is there, with every segment.
-func (x groupIndex) complete(msg *message, ms int64) bool {
+// complete is msg's group in logical order, every message with every segment; nil
+// if something is missing.
+func (x groupIndex) complete(msg *message, ms int64) []*message {
 	if !msg.grouped() {
 		return x.whole(msg, ms)
 	}
 	list := x[msg.md.GroupId]
 	if list[0].md.MsgSeqNumber != 1 || list[len(list)-1].md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP == 0 {
-		return false
+		return nil
 	}
+	var all []*message
 	for number := int32(1); ; number++ {
 		first := x.at(msg.md.GroupId, number, 0, ms)
-		if first == nil || x.logical(first, ms) == nil {
-			return false
+		if first == nil {
+			return nil
 		}
+		parts := x.logical(first, ms)
+		if parts == nil {
+			return nil
+		}
+		all = append(all, parts...)
 		if first.md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP != 0 {
-			return true
+			return all
 		}
 	}
 }

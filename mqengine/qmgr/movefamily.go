@@ -35,8 +35,14 @@ func (v *move) family(msg *message, ms int64) []*message {
 		v.stayed.grouped++
 		return nil
 	}
-	list := v.from.grouping()[msg.md.GroupId]
-	if !whole(list) || len(list) > max(v.req.Max, v.req.Group) || !v.allJoin(list, ms) {
+	groups := v.from.grouping()
+	there := len(groups[msg.md.GroupId])
+	var list []*message
+	if there <= max(v.req.Max, v.req.Group) {
+		list = groups.complete(msg, ms)
+	}
+	// What is more than the complete group is a member that is there twice.
+	if len(list) != there || !v.allJoin(list, ms) {
 		v.decided(msg, familyStays)
 		v.stayed.grouped++
 		return nil
@@ -69,33 +75,6 @@ func (v *move) listed(list []*message) bool {
 		if p := msg.position(); p.lane > int(v.req.After.Priority) || p.lane == int(v.req.After.Priority) && p.seq <= v.req.After.Seq {
 			return true
 		}
-	}
-	return false
-}
-
-// whole reports whether a family in logical order is complete, and nothing is in
-// it twice: numbers from 1 to the group's last, each one message or all its segments.
-func whole(list []*message) bool {
-	number, offset, last := int32(1), int32(0), false
-	for i, msg := range list {
-		flags := msg.md.MsgFlags
-		if msg.grouped() != list[0].grouped() || msg.md.MsgSeqNumber != number || msg.md.Offset != offset || offset > 0 && !msg.segment() {
-			return false
-		}
-		if offset == 0 {
-			last = !msg.grouped() || flags&mqi.MQMF_LAST_MSG_IN_GROUP != 0
-		}
-		if msg.segment() && flags&mqi.MQMF_LAST_SEGMENT == 0 {
-			if msg.body.Len == 0 {
-				return false // it would be its own successor
-			}
-			offset += int32(msg.body.Len)
-			continue
-		}
-		if last {
-			return i == len(list)-1
-		}
-		number, offset = number+1, 0
 	}
 	return false
 }

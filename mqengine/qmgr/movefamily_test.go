@@ -11,11 +11,12 @@ import (
 
 // member makes a put one message of group n.
 func member(n byte, number int, last bool, more ...func(*PutReq)) func(*PutReq) {
+	flags := inGroup
+	if last {
+		flags |= lastIn
+	}
 	return func(p *PutReq) {
-		p.MD.GroupId, p.MD.MsgSeqNumber, p.MD.MsgFlags = mqi.MsgId{n}, int32(number), mqi.MQMF_MSG_IN_GROUP
-		if last {
-			p.MD.MsgFlags |= mqi.MQMF_LAST_MSG_IN_GROUP
-		}
+		at(n, int32(number), 0, flags)(p)
 		for _, change := range more {
 			change(p)
 		}
@@ -108,19 +109,11 @@ func TestMoveTakesWholeMessagesInSegments(t *testing.T) {
 	t.Parallel()
 	w, qm2, qm3 := stranded(t, 0, "")
 	h := qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED)
-	segment := func(n byte, offset int, last bool) func(*PutReq) {
-		return func(p *PutReq) {
-			p.MD.GroupId, p.MD.Offset, p.MD.MsgFlags = mqi.MsgId{n}, int32(offset), mqi.MQMF_SEGMENT
-			if last {
-				p.MD.MsgFlags = mqi.MQMF_LAST_SEGMENT
-			}
-		}
-	}
-	qm2.mustPut(h, "45", segment(1, 3, true))
-	qm2.mustPut(h, "half", segment(2, 0, false))
-	qm2.mustPut(h, "123", segment(1, 0, false))
-	qm2.mustPut(h, "gap", segment(3, 0, false))
-	qm2.mustPut(h, "end", segment(3, 4, true))
+	qm2.mustPut(h, "45", at(1, 1, 3, lastSeg))
+	qm2.mustPut(h, "half", at(2, 1, 0, segment))
+	qm2.mustPut(h, "123", at(1, 1, 0, segment))
+	qm2.mustPut(h, "gap", at(3, 1, 0, segment))
+	qm2.mustPut(h, "end", at(3, 1, 4, lastSeg))
 	qm2.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
 	w.pass(time.Second)
 	res := qm2.move(MoveReq{})
@@ -211,27 +204,23 @@ func TestMoveOfAGroupThatDoesNotFit(t *testing.T) {
 // One message that must stay keeps its whole group, whichever it is and whyever.
 func TestMoveLeavesAGroupOfWhichOneMustStay(t *testing.T) {
 	t.Parallel()
-	type member struct {
+	type blemish struct {
 		addressed, bound, poison, returned, uncommitted, expired, gotten bool
 	}
-	for name, m := range map[string]member{
+	for name, m := range map[string]blemish{
 		"addressed": {addressed: true}, "bound": {bound: true}, "poison": {poison: true}, "returned": {returned: true},
 		"put uncommitted": {uncommitted: true}, "expired": {expired: true}, "got uncommitted": {gotten: true},
 	} {
-		for _, at := range []int{0, 1, 2} {
-			t.Run(fmt.Sprint(name, at), func(t *testing.T) {
+		for _, which := range []int{0, 1, 2} {
+			t.Run(fmt.Sprint(name, which), func(t *testing.T) {
 				t.Parallel()
 				w, qm2, qm3 := stranded(t, 0, "BOTHRESH(1)")
 				free, fixed := qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED), qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_ON_OPEN)
 				get := qm2.mustOpen("DCQ1", in)
 				var skip []MoveKey
 				for i := range 3 {
-					h, spoilt := free, i == at
-					put := func(p *PutReq) {
-						p.MD.GroupId, p.MD.MsgSeqNumber, p.MD.MsgFlags = mqi.MsgId{1}, int32(i+1), mqi.MQMF_MSG_IN_GROUP
-						if i == 2 {
-							p.MD.MsgFlags |= mqi.MQMF_LAST_MSG_IN_GROUP
-						}
+					spoilt := i == which
+					put := member(1, i+1, i == 2, func(p *PutReq) {
 						switch {
 						case !spoilt:
 						case m.addressed:
@@ -243,8 +232,8 @@ func TestMoveLeavesAGroupOfWhichOneMustStay(t *testing.T) {
 						case m.expired:
 							p.MD.Expiry = 1
 						}
-					}
-					res := qm2.mustPut(h, fmt.Sprint(i), put)
+					})
+					res := qm2.mustPut(free, fmt.Sprint(i), put)
 					if spoilt && m.returned {
 						skip = []MoveKey{{MsgId: res.MsgId, CorrelId: res.CorrelId, PutDateTime: res.PutDateTime}}
 					}
@@ -266,5 +255,45 @@ func TestMoveLeavesAGroupOfWhichOneMustStay(t *testing.T) {
 				check(t, "arrived", len(qm3.texts("DCQ1")), 0)
 			})
 		}
+	}
+}
+
+// A family that is not what its flags say stays: with a member that is there twice
+// or comes after the last, or of which one is in the group and another is not.
+func TestMoveLeavesFamiliesThatAreNone(t *testing.T) {
+	t.Parallel()
+	type put struct {
+		text   string
+		change func(*PutReq)
+	}
+	for name, puts := range map[string][]put{
+		"twice":                     {{"a", at(1, 1, 0, inGroup)}, {"b", at(1, 2, 0, inGroup|lastIn)}, {"b", at(1, 2, 0, inGroup|lastIn)}},
+		"after the last":            {{"a", at(1, 1, 0, inGroup|lastIn)}, {"b", at(1, 2, 0, inGroup|lastIn)}},
+		"a segment twice":           {{"a", at(1, 1, 0, segment)}, {"b", at(1, 1, 1, lastSeg)}, {"b", at(1, 1, 1, lastSeg)}},
+		"after the last segment":    {{"a", at(1, 1, 0, lastSeg)}, {"b", at(1, 1, 1, lastSeg)}},
+		"overlapping":               {{"abc", at(1, 1, 0, segment)}, {"c", at(1, 1, 2, segment)}, {"d", at(1, 1, 3, lastSeg)}},
+		"not all in the group":      {{"a", at(1, 1, 0, inGroup|lastIn|segment)}, {"b", at(1, 1, 1, lastSeg)}},
+		"the first is in no group":  {{"a", at(1, 1, 0, segment)}, {"b", at(1, 1, 1, inGroup|lastIn|lastSeg)}},
+		"its segments are not all":  {{"a", at(1, 1, 0, inGroup|segment)}, {"b", at(1, 2, 0, inGroup|lastIn)}},
+		"it does not begin":         {{"b", at(1, 2, 0, inGroup)}, {"c", at(1, 3, 0, inGroup|lastIn)}},
+		"segments do not begin":     {{"b", at(1, 1, 1, segment)}, {"c", at(1, 1, 2, lastSeg)}},
+		"segments and no end":       {{"a", at(1, 1, 0, segment)}, {"b", at(1, 1, 1, segment)}},
+		"a number that is left out": {{"a", at(1, 1, 0, inGroup)}, {"c", at(1, 3, 0, inGroup|lastIn)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, qm2, _ := stranded(t, 0, "")
+			h := qm2.mustOpen("DCQ1", out|mqi.MQOO_BIND_NOT_FIXED)
+			for _, p := range puts {
+				qm2.mustPut(h, p.text, p.change)
+			}
+			qm2.ok("ALTER QLOCAL(DCQ1) PUT(DISABLED)")
+			w.pass(time.Second)
+			for _, req := range []MoveReq{{}, {DryRun: true}, {Max: 1, Group: 10}} {
+				res := qm2.move(req)
+				check(t, "moved", len(res.Moved), 0)
+				check(t, "grouped", res.Grouped, len(puts))
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"math"
 	"math/bits"
 	"time"
 
@@ -64,17 +65,7 @@ func (q *queue) live() int {
 }
 
 // next is the first message behind p in delivery order, in any state.
-func (q *queue) next(p position) *message {
-	for lane, seq := p.lane, p.seq; lane >= 0; lane, seq = lane-1, 0 {
-		if q.nonEmpty&(1<<lane) == 0 {
-			continue
-		}
-		if msg := q.lanes[lane].after(seq); msg != nil {
-			return msg
-		}
-	}
-	return nil
-}
+func (q *queue) next(p position) *message { return q.nextUntil(p, math.MaxUint64) }
 
 // nextUntil is next among the messages that came no later than the horizon.
 func (q *queue) nextUntil(p position, horizon uint64) *message {
