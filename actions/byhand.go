@@ -91,6 +91,13 @@ func (h *hand) note(id string, change func(*MoveRun)) {
 	r.changed = make(chan struct{})
 }
 
+// unbegun tells whoever waits that a run is over that never began.
+func (h *hand) unbegun(en *entry) {
+	h.note(en.in.ID, func(r *MoveRun) {
+		r.Over, r.State, r.Why, r.Report.Reason = true, string(MoveCancelled), "", en.superseded
+	})
+}
+
 // byHand says that an entry is a person's run of moving messages: it is done
 // once, waits for no guard, and does not outlive the daemon.
 func (en *entry) byHand() bool {
@@ -148,7 +155,7 @@ func (e *Engine) Redistribute(r MoveRequest) (MoveRun, error) {
 	e.mu.Unlock()
 	if err := e.trySave(); err != nil {
 		e.mu.Lock()
-		en.supersede("it could not be recorded")
+		e.supersede(en, "it could not be recorded")
 		e.mu.Unlock()
 		e.poke()
 		return MoveRun{}, fmt.Errorf("redistribute: %w", err)
@@ -226,7 +233,7 @@ func (e *Engine) CancelMove(by, queue string) ([]string, error) {
 	e.mu.Lock()
 	if tg := e.targets[t]; tg != nil {
 		for _, en := range tg.entries {
-			if en.cancelMove(by) {
+			if e.cancelMove(en, by) {
 				who = append(who, en.behalf())
 				e.changed[en] = true
 			}
@@ -242,8 +249,9 @@ func (e *Engine) CancelMove(by, queue string) ([]string, error) {
 	return who, e.trySave()
 }
 
-// cancelMove ends the moving of messages for one entry; false if there is none.
-func (en *entry) cancelMove(by string) bool {
+// cancelMove ends the moving of messages for one entry; false if there is none. The
+// lock is held.
+func (e *Engine) cancelMove(en *entry, by string) bool {
 	a := en.action()
 	waits := a != nil && a.Verb == situations.VerbRedistribute && !a.Never
 	if en.superseded != "" || en.p.Cancelled != "" || !waits && en.mover() < 0 {
@@ -252,7 +260,7 @@ func (en *entry) cancelMove(by string) bool {
 	en.p.Cancelled = by
 	switch {
 	case en.byHand() && en.p.Flight == nil: // it has not begun
-		en.supersede("cancelled by " + by)
+		e.supersede(en, "cancelled by "+by)
 	case en.interrupt != nil && (waits || en.moving()): // under way, or just about to be
 		en.interrupt()
 	}
@@ -266,7 +274,8 @@ func (e *Engine) refuse(s *step) {
 	if len(s.d.Holds) > 0 {
 		reason = sentence(s.d.Holds)
 	}
-	e.moved(s, Moved{Outcome: MoveRefused, Reason: reason, Remaining: depthOf(&s.row)}, false)
+	depth := depthOf(&s.row)
+	e.moved(s, Moved{Outcome: MoveRefused, Reason: reason, Start: depth, Remaining: depth}, false)
 }
 
 // lost ends a person's run whose queue manager does not answer.

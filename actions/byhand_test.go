@@ -127,7 +127,7 @@ func TestByHandIsRefusedOnTheSample(t *testing.T) {
 				prepare(w)
 				w.tick()
 				got := w.runOf(run.ID)
-				if !got.Over || got.Report.Moved != 0 || got.Report.Reason == "" {
+				if !got.Over || got.Report.Moved != 0 || got.Report.Reason == "" || got.Report.Start != got.Report.Remaining {
 					t.Errorf("%+v", got)
 				}
 				if w.depth != 40 {
@@ -188,6 +188,29 @@ func TestCancelEndsARunThatWaits(t *testing.T) {
 		}
 		if w.mover.runs != 0 || w.depth != 40 || w.store.left() != 0 {
 			t.Errorf("%d runs, depth %d, %d intents left", w.mover.runs, w.depth, w.store.left())
+		}
+	})
+}
+
+// Who waits for a run that waits for a program is told at once that it is cancelled.
+func TestCancelIsToldWhileAProgramRuns(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.depth, w.programs.takes = 40, 3*time.Second
+		w.tick(w.intent("S", open, script))
+		w.pass(1)
+		run := w.move(MoveRequest{})
+		if _, err := w.engine.CancelMove("bert", queueName); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.runOf(run.ID); !got.Over || got.State != string(MoveCancelled) || got.Report.Reason != "cancelled by bert" {
+			t.Errorf("%+v", got)
+		}
+		if _, err := w.engine.CancelMove("bert", queueName); !errors.Is(err, ErrNothingMoves) {
+			t.Errorf("a second time: %v", err)
+		}
+		w.pass(5)
+		if w.mover.runs != 0 || w.store.left() != 0 {
+			t.Errorf("%d runs, %d intents left", w.mover.runs, w.store.left())
 		}
 	})
 }
@@ -368,9 +391,11 @@ func TestEndOfTheDaemonEndsWhatWaits(t *testing.T) {
 		if _, err := w.engine.Revert(t.Context(), "bert", ""); !errors.Is(err, ErrEnding) {
 			t.Errorf("revert while the daemon ends: %v", err)
 		}
-		<-ending
-		if got := w.runOf(run.ID); !got.Over || got.Report.Reason != "the daemon ends" || w.mover.runs != 0 {
-			t.Errorf("%+v, %d runs", got, w.mover.runs)
+		for _, when := range []string{"while the program is waited for", "after the end"} {
+			if got := w.runOf(run.ID); !got.Over || got.Report.Reason != "the daemon ends" || w.mover.runs != 0 {
+				t.Errorf("%s: %+v, %d runs", when, got, w.mover.runs)
+			}
+			<-ending
 		}
 		if err := w.engine.MayMove("OTHER"); !errors.Is(err, ErrEnding) {
 			t.Errorf("after the end: %v", err)

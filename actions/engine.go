@@ -270,7 +270,7 @@ func (e *Engine) drain(stop context.CancelFunc) {
 			en.interrupt()
 		}
 		if en.byHand() && en.superseded == "" && !en.finished() && !en.moving() {
-			en.superseded = theEnd
+			e.supersede(en, theEnd)
 			e.kick(e.targetOf(en.target), now)
 		}
 	}
@@ -390,9 +390,9 @@ func (e *Engine) admit(en *entry) {
 		case en.byHand():
 			// It only moves messages, and waits for its turn.
 		case givesAllBack(in):
-			old.supersede("given back by " + in.By)
+			e.supersede(old, "given back by "+in.By)
 		case old.byHand() && putsBack(in):
-			old.supersede(in.Key.Situation + " puts the instance back into the balancing")
+			e.supersede(old, in.Key.Situation+" puts the instance back into the balancing")
 		case old.in.Key == in.Key && in.Edge == situations.EdgeRepeat:
 			if old.busy() && en.p.untouched() {
 				// The same actions are still under way: doing them again is what they do.
@@ -400,11 +400,11 @@ func (e *Engine) admit(en *entry) {
 				return
 			}
 			en.inherit(old)
-			old.supersede("repeated")
+			e.supersede(old, "repeated")
 		case old.in.Key == in.Key:
-			old.supersede("the situation's edge reversed")
+			e.supersede(old, "the situation's edge reversed")
 		case old.opposes(in):
-			old.supersede(fmt.Sprintf("%s decided otherwise", in.Key.Situation))
+			e.supersede(old, fmt.Sprintf("%s decided otherwise", in.Key.Situation))
 		}
 	}
 	e.add(en)
@@ -412,11 +412,15 @@ func (e *Engine) admit(en *entry) {
 
 // supersede ends an entry: at once if nothing of it runs, else when its worker
 // comes back. A run of moving messages ends at its unit of work; a change or a
-// program is let finish.
-func (en *entry) supersede(why string) {
+// program is let finish. Whoever waits for a run that has not begun is told now,
+// whatever else is under way on the queue. The lock is held.
+func (e *Engine) supersede(en *entry, why string) {
 	en.superseded = why
-	if en.interrupt != nil {
+	switch {
+	case en.interrupt != nil:
 		en.interrupt()
+	case en.p.Flight == nil:
+		e.hand.unbegun(en)
 	}
 }
 
@@ -427,9 +431,7 @@ func (e *Engine) remove(en *entry) {
 		tg.entries = slices.Delete(tg.entries, i, i+1)
 	}
 	delete(e.entries, en.in.ID)
-	e.hand.note(en.in.ID, func(r *MoveRun) { // if it never began
-		r.Over, r.State, r.Why, r.Report.Reason = true, string(MoveCancelled), "", en.superseded
-	})
+	e.hand.unbegun(en)
 	e.finished = append(e.finished, en.in.ID)
 	if en.over != nil {
 		close(en.over)

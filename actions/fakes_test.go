@@ -393,11 +393,11 @@ func (m *fakeMover) Move(ctx context.Context, o Order, started func() error, pro
 	w.mu.Unlock()
 	switch {
 	case refuse != "":
-		return Moved{Outcome: MoveRefused, Reason: refuse, Remaining: depth}
+		return Moved{Outcome: MoveRefused, Reason: refuse, Start: depth, Remaining: depth}
 	case readers > 0:
-		return Moved{Outcome: MoveReader, Remaining: depth}
+		return Moved{Outcome: MoveReader, Start: depth, Remaining: depth}
 	case ready == 0:
-		return Moved{Outcome: MoveWaiting, Reason: "no other instance is ready", Remaining: depth}
+		return Moved{Outcome: MoveWaiting, Reason: "no other instance is ready", Start: depth, Remaining: depth}
 	case depth == 0:
 		return Moved{Outcome: MoveEmpty}
 	}

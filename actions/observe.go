@@ -154,7 +154,7 @@ func (e *Engine) gone(tg *target) {
 			continue // that it is gone is what the intent is about
 		}
 		if en.superseded == "" {
-			en.supersede("the " + noun(tg.Queue) + " is gone")
+			e.supersede(en, "the "+noun(tg.Queue)+" is gone")
 		}
 		if !en.running {
 			en.p.Flight = nil // nothing is left to see what became of it

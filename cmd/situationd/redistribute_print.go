@@ -84,7 +84,10 @@ func printRun(w io.Writer, format string, r *httpapi.Redistribution) error {
 	if r.Moved > 0 {
 		fmt.Fprintf(&b, ", %.0f a second", r.Rate)
 	}
-	b.WriteString("\n" + sum(r))
+	b.WriteString("\n")
+	if !unseen(r) {
+		b.WriteString(sum(r))
+	}
 	for _, name := range slices.SortedFunc(maps.Keys(r.To), func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.To[b], r.To[a]), strings.Compare(a, b))
 	}) {
@@ -102,6 +105,12 @@ func printRun(w io.Writer, format string, r *httpapi.Redistribution) error {
 	}
 	_, err := b.WriteTo(w)
 	return err
+}
+
+// unseen says that a run ended before anybody had looked at the queue: its numbers
+// are of nothing.
+func unseen(r *httpapi.Redistribution) bool {
+	return (r.State == "cancelled" || r.State == "failed") && r.Start == 0 && r.Arrived == 0 && r.Moved == 0 && r.Remaining == 0
 }
 
 // sum says how the numbers add up.

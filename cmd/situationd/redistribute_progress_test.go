@@ -73,3 +73,19 @@ ended: a reader is back
 		t.Errorf("got\n%s", out.String())
 	}
 }
+
+// A run that nobody could begin says nothing of a queue that nobody looked at; one
+// that found it empty does.
+func TestPrintRun_NothingSeen(t *testing.T) {
+	t.Parallel()
+	for state, sum := range map[string]bool{"cancelled": false, "failed": false, "empty": true, "refused": true} {
+		var out bytes.Buffer
+		r := httpapi.Redistribution{Queue: "DCQ1", QMgr: "QM2", State: state, Reason: "the daemon ends", Over: true}
+		if err := printRun(&out, "table", &r); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "there now") != sum || !strings.HasPrefix(out.String(), "DCQ1 on QM2: 0 messages moved\n") {
+			t.Errorf("%s:\n%s", state, out.String())
+		}
+	}
+}
