@@ -2,7 +2,6 @@ package redistribute
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -17,12 +16,6 @@ type Routes struct {
 	Reason string // what a put would get
 	// Remedy says what takes the local instance out of the balancing.
 	Remedy string
-}
-
-// Scout is a Queue that also tells where messages would go.
-type Scout interface {
-	Queue
-	Routes(ctx context.Context) (Routes, error)
 }
 
 // Forecast says what a run that began now would move, where to, and what would

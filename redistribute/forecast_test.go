@@ -39,14 +39,10 @@ func TestAllot(t *testing.T) {
 	})
 }
 
-// scouted is a fake queue that says where its messages go.
-type scouted struct {
-	*fakeQueue
-	routes Routes
-	err    error
+// going says where messages go, or fails.
+func going(r Routes, err error) func(context.Context) (Routes, error) {
+	return func(context.Context) (Routes, error) { return r, err }
 }
-
-func (s scouted) Routes(context.Context) (Routes, error) { return s.routes, s.err }
 
 func TestForesee(t *testing.T) {
 	t.Parallel()
@@ -76,7 +72,7 @@ func TestForesee(t *testing.T) {
 		if c.set != nil {
 			c.set(q)
 		}
-		f, err := job(q, c.rules).Foresee(t.Context(), scouted{q, c.routes, nil})
+		f, err := job(q, c.rules).Foresee(t.Context(), going(c.routes, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,16 +96,16 @@ func TestForesee_Fails(t *testing.T) {
 	t.Parallel()
 	there := Routes{Here: "QM2", Share: map[string]float64{"QM3": 1}}
 	q := newFakeQueue(3)
-	if _, err := job(q, Rules{}).Foresee(t.Context(), scouted{q, there, errDown}); err == nil {
+	if _, err := job(q, Rules{}).Foresee(t.Context(), going(there, errDown)); err == nil {
 		t.Error("routes that are not known")
 	}
 	q.fault = func(int) (error, bool) { return errDown, false }
-	if _, err := job(q, Rules{}).Foresee(t.Context(), scouted{q, there, nil}); err == nil {
+	if _, err := job(q, Rules{}).Foresee(t.Context(), going(there, nil)); err == nil {
 		t.Error("a queue that cannot be looked through")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := job(newFakeQueue(3), Rules{}).Foresee(ctx, scouted{newFakeQueue(3), there, nil}); err == nil {
+	if _, err := job(newFakeQueue(3), Rules{}).Foresee(ctx, going(there, nil)); err == nil {
 		t.Error("a caller who is gone")
 	}
 }

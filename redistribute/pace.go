@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// maxGroup bounds the messages of one group, which are one unit of work.
-const maxGroup = 10_000
+// longestUnit is how many messages a unit of work may have at most: a long group,
+// or what a dry run lists at once.
+const longestUnit = 10_000
 
 // pace holds a run to its rate. In no window more messages move than the rate
 // allows for it, and those of one unit of work of the usual size: half of it for

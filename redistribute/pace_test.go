@@ -1,6 +1,7 @@
 package redistribute
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,8 +101,7 @@ func TestRateIsReached(t *testing.T) {
 	})
 }
 
-// TestRateInTime runs a job: it waits between units, looks meanwhile, and a
-// reader, a timeout or a cancel ends the waiting.
+// TestRateInTime runs a job: it waits between units, which go one after the other.
 func TestRateInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,6 +121,8 @@ func TestRateInTime(t *testing.T) {
 	})
 }
 
+// TestRateLooksWhileItWaits: a reader, a timeout or a cancel ends the waiting, and
+// so does what makes it useless.
 func TestRateLooksWhileItWaits(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -128,12 +130,13 @@ func TestRateLooksWhileItWaits(t *testing.T) {
 		rules Rules
 		want  Outcome
 		after time.Duration // at which the run ends
-		do    func(*fakeQueue)
+		do    func(q *fakeQueue, cancel func())
 	}{
 		// A group of 600 costs a minute of waiting; what happens in it is seen within a second.
-		{"a reader", Rules{Rate: 10}, Reader, 11 * time.Second, func(q *fakeQueue) { q.readers = 1 }},
-		{"the other instance goes", Rules{Rate: 10}, Waiting, 11 * time.Second, func(q *fakeQueue) { q.ready = 0 }},
-		{"the timeout", Rules{Rate: 10, Timeout: 20 * time.Second}, Left, 20 * time.Second, func(*fakeQueue) {}},
+		{"a reader", Rules{Rate: 10}, Reader, 11 * time.Second, func(q *fakeQueue, _ func()) { q.readers = 1 }},
+		{"the other instance goes", Rules{Rate: 10}, Waiting, 11 * time.Second, func(q *fakeQueue, _ func()) { q.ready = 0 }},
+		{"the timeout", Rules{Rate: 10, Timeout: 20 * time.Second}, Left, 20 * time.Second, func(*fakeQueue, func()) {}},
+		{"a cancel", Rules{Rate: 10}, Cancelled, 10*time.Second + time.Millisecond, func(_ *fakeQueue, cancel func()) { cancel() }},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -143,13 +146,15 @@ func TestRateLooksWhileItWaits(t *testing.T) {
 				for _, m := range q.here[:600] {
 					m.group = 1
 				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
 				start := time.Now()
 				time.AfterFunc(10*time.Second+time.Millisecond, func() {
 					q.mu.Lock()
 					defer q.mu.Unlock()
-					tc.do(q)
+					tc.do(q, cancel)
 				})
-				rep := job(q, tc.rules).Run(t.Context())
+				rep := job(q, tc.rules).Run(ctx)
 				if rep.Outcome != tc.want || rep.Moved != 600 {
 					t.Errorf("got %+v, want %s with 600 moved", rep, tc.want)
 				}

@@ -89,7 +89,7 @@ func Begin(now time.Time, rules Rules, s State) (*Plan, *End) {
 	if s.Depth == 0 {
 		return nil, &End{Outcome: Left, Reason: "uncommitted messages may come back"}
 	}
-	p := &Plan{rules: rules, bound: s.Depth, horizon: s.Horizon, group: min(s.Depth, maxGroup), pace: newPace(rules.Rate, rules.UnitSize, now)}
+	p := &Plan{rules: rules, bound: s.Depth, horizon: s.Horizon, group: min(s.Depth, longestUnit), pace: newPace(rules.Rate, rules.UnitSize, now)}
 	if rules.Limit > 0 {
 		p.bound = min(p.bound, rules.Limit)
 	}

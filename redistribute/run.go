@@ -9,7 +9,6 @@ const (
 	// skipMost is how many ledger keys go along with each unit; with more, a dry
 	// run first finds those that are on the queue at all.
 	skipMost = 4096
-	dryUnit  = 10000
 	// flushEvery and flushAfter are how many units are noted, and how long, before
 	// the ledger is stored: a crash forgets these at most, which only means that
 	// they might move twice.
@@ -137,19 +136,29 @@ func (r *runner) prepare(ctx context.Context) error {
 	for _, k := range known {
 		before[k] = true
 	}
-	u := Unit{Max: dryUnit, Group: dryUnit, DryRun: true, EvenIfBound: r.Rules.EvenIfBound, Until: r.plan.Horizon()}
-	for {
-		res, err := r.unit(ctx, u)
-		if err != nil {
-			return err
-		}
+	return r.dry(ctx, func(res Result) {
 		for _, m := range res.Moved {
 			if before[m.Key] {
 				r.skip = append(r.skip, m.Key)
 			}
 		}
+	})
+}
+
+// dry goes through the queue with units that only plan, and hands on each result.
+// What comes after the first was not there when the others were looked at, so the
+// run leaves it alone.
+func (r *runner) dry(ctx context.Context, each func(Result)) error {
+	u := Unit{
+		Max: longestUnit, Group: longestUnit, DryRun: true, EvenIfBound: r.Rules.EvenIfBound, Until: r.plan.Horizon(), Skip: r.skip,
+	}
+	for ctx.Err() == nil {
+		res, err := r.unit(ctx, u)
+		if err != nil {
+			return err
+		}
+		each(res)
 		if u.Until == 0 {
-			// What comes after this look was not compared, so the run leaves it alone.
 			u.Until = res.Horizon
 			r.plan.Within(u.Until)
 		}
@@ -158,6 +167,7 @@ func (r *runner) prepare(ctx context.Context) error {
 		}
 		u.After = res.Next
 	}
+	return ctx.Err()
 }
 
 // unit runs one unit of work to its end: cancelling the run does not cancel it.

@@ -15,13 +15,14 @@ import (
 
 // Foresee says what an order would do that was given now.
 func (m *Mover) Foresee(ctx context.Context, o actions.Order) (redistribute.Forecast, error) {
-	job := m.job(o)
-	return job.Foresee(ctx, &movingQueue{link: m.link, order: o})
+	q := m.queue(o)
+	job := m.job(o, q)
+	return job.Foresee(ctx, q.Routes)
 }
 
 // Prevented says what keeps an order from beginning now, nil if nothing does.
 func (m *Mover) Prevented(ctx context.Context, o actions.Order) (*redistribute.End, error) {
-	q := &movingQueue{link: m.link, order: o}
+	q := m.queue(o)
 	state, err := q.Look(ctx)
 	if err != nil {
 		return nil, err
@@ -33,12 +34,13 @@ func (m *Mover) Prevented(ctx context.Context, o actions.Order) (*redistribute.E
 	return redistribute.Prevented(rulesOf(o), state, routes), nil
 }
 
-// job is the run of an order.
-func (m *Mover) job(o actions.Order) redistribute.Job {
-	return redistribute.Job{Name: o.Queue, Queue: &movingQueue{link: m.link, order: o}, Ledger: m.ledger, Rules: rulesOf(o)}
-}
+// queue is the queue of an order.
+func (m *Mover) queue(o actions.Order) *movingQueue { return &movingQueue{link: m.link, order: o} }
 
-var _ redistribute.Scout = (*movingQueue)(nil)
+// job is the run of an order on its queue.
+func (m *Mover) job(o actions.Order, q *movingQueue) redistribute.Job {
+	return redistribute.Job{Name: o.Queue, Queue: q, Ledger: m.ledger, Rules: rulesOf(o)}
+}
 
 // Routes asks the queue manager where a message would go that is put here now.
 func (q *movingQueue) Routes(ctx context.Context) (redistribute.Routes, error) {

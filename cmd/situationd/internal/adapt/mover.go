@@ -31,7 +31,7 @@ var leverAttributes = map[situations.Verb]string{
 
 // Move runs one order.
 func (m *Mover) Move(ctx context.Context, o actions.Order, started func() error, progress func(actions.Moved)) actions.Moved {
-	job := m.job(o)
+	job := m.job(o, m.queue(o))
 	job.Started, job.Progress = started, func(r redistribute.Report) { progress(moved(&r)) }
 	report := job.Run(ctx)
 	return moved(&report)
