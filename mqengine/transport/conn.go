@@ -86,7 +86,11 @@ func (c *conn) greet(deadline time.Time) error {
 	}
 	c.mu.Lock()
 	c.met = true
+	err := c.err
 	c.mu.Unlock()
+	if err != nil {
+		return err // our preface did not go out
+	}
 	return c.nc.SetReadDeadline(time.Time{})
 }
 
@@ -261,8 +265,11 @@ func (c *conn) writeOnce() {
 	out := c.queue
 	c.queue, c.spare, c.writing = c.spare, nil, len(out)
 	limit := c.opt.SendTimeout
-	if c.closing {
+	switch {
+	case c.closing:
 		limit = closeGrace
+	case !c.met:
+		limit = max(limit, c.opt.DialTimeout) // a greeting has a time of its own
 	}
 	nc := c.nc
 	err := nc.SetWriteDeadline(time.Now().Add(limit))
@@ -279,7 +286,7 @@ func (c *conn) writeOnce() {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			err = ErrSlow
 			if c.met {
-				_ = nc.Close() // who waits in Receive has to know, too; a greeting has a time of its own
+				_ = nc.Close() // who waits in Receive has to know, too; greet looks itself
 			}
 		}
 		c.err = fmt.Errorf("send to %s: %w", c.name, err)
