@@ -31,7 +31,7 @@ type Weather struct {
 // NewDriven makes an empty cluster at a time. text, if there is one, is told what happens.
 func NewDriven(seed uint64, start time.Time, w Weather, text io.Writer) *Driven {
 	s := newSim(seed, text, sabotage{})
-	s.now, s.begin, s.calm = start, start, true
+	s.now, s.begin, s.calm, s.sampled = start, start, true, true
 	s.cfg = config{shape: shape{modern: true}}
 	s.cfg.diskMax, s.cfg.turnDelay, s.cfg.wireMin, s.cfg.wireMax = w.DiskMax, w.TurnDelay, w.WireMin, w.WireMax
 	s.cfg.skew, s.cfg.crash, s.cfg.crashInRelease, s.cfg.downMax = w.Skew, w.Crash, w.CrashInRelease, w.DownMax
@@ -81,29 +81,16 @@ func (d *Driven) Crashes() (all, inRelease int) {
 	return d.s.counts.Crashes, d.s.counts.CrashesInRelease
 }
 
-// Printf adds a line to the text.
-func (d *Driven) Printf(format string, args ...any) { d.s.printf(format, args...) }
-
 // ConnName is the address of the member of a name, for CONNAME.
 func ConnName(name string) string { return conname(strings.ToLower(name) + ".example:1414") }
 
 // Add makes a queue manager and starts it.
 func (d *Driven) Add(name string) *Member {
-	n := d.s.addNode(name, strings.ToLower(name)+".example:1414")
-	n.shown = newShownQueues(n.now())
-	if n.up { // the life that began in addNode could not be sampled
-		n.crash()
-		d.s.counts.Crashes--
-		n.start()
-	}
-	return &Member{n}
+	return &Member{d.s.addNode(name, strings.ToLower(name)+".example:1414")}
 }
 
 // Member is one queue manager of a Driven cluster.
 type Member struct{ n *node }
-
-// Name of the queue manager.
-func (m *Member) Name() string { return m.n.name }
 
 // Up reports whether it runs.
 func (m *Member) Up() bool { return m.n.up }
@@ -144,21 +131,6 @@ func (m *Member) Display(format string, args ...any) []map[string]string {
 		return nil
 	}
 	return m.n.display(fmt.Sprintf(format, args...))
-}
-
-// Choices names the queue managers that may get a message for a queue that is put
-// here now, by the oracle: in the words of the manual, not by the product's code.
-func (m *Member) Choices(queue string) []string {
-	if !m.n.up {
-		return nil
-	}
-	p := m.n.permit(queue)
-	names := make([]string, 0, len(p.qmgrs))
-	for name := range p.qmgrs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // Session is the connection of somebody outside. Its answers come in events.

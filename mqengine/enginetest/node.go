@@ -118,7 +118,7 @@ func (n *node) start() {
 	n.lastDone, n.ticking, n.held = n.s.now, time.Time{}, nil
 	n.bodies, n.conns = map[store.BodyID][]byte{}, map[qmgr.ConnID]client{}
 	n.fx.Reset()
-	if n.shown != nil {
+	if n.s.sampled {
 		n.shown = newShownQueues(n.now())
 	}
 	n.m = qmgr.New(qmgr.Config{Name: n.name, Order: order, StartTime: n.now(), IDSeed: uint64(n.life) << 32, Listen: n.addr, NewBody: func() store.BodyID {

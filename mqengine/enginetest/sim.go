@@ -59,6 +59,7 @@ type sim struct {
 	apps    []*app
 	counts  Counts
 	calm    bool // no more faults, no more puts
+	sampled bool // somebody samples queues
 	aging   bool // a month goes by: nobody starts channels
 	trace   hash.Hash64
 	text    io.Writer // nil: no text
