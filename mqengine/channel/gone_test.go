@@ -22,25 +22,16 @@ func TestSender_InDoubtMessageIsGone_IsForgotten(t *testing.T) {
 				w.putOne()
 			}
 			w.connect()
-			for !(len(w.sender.InDoubt()) == 4) {
-				if len(w.toR) > 0 {
-					w.deliverToReceiver()
-				} else {
-					w.deliverToSender()
+			for len(w.sender.InDoubt()) < 4 {
+				if !w.advance() {
+					t.Fatalf("only %v are in doubt", w.sender.InDoubt())
 				}
 			}
 			w.cut() // what was sent does not arrive
 			w.out.messages = slices.DeleteFunc(slices.Clone(w.out.messages), func(p uint64) bool { return slices.Contains(gone, p) })
 			want := slices.Clone(w.out.messages)
 			for range 200 {
-				switch {
-				case w.dialled:
-					w.connect()
-				case len(w.toR) > 0:
-					w.deliverToReceiver()
-				case len(w.toS) > 0:
-					w.deliverToSender()
-				default:
+				if !w.advance() {
 					w.stepSender(Wake{})
 					w.pass(time.Second)
 				}

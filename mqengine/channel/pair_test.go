@@ -278,22 +278,32 @@ func (w *pair) pass(d time.Duration) {
 	w.stepReceiver(Tick{})
 }
 
+// advance lets the next thing happen that needs no time; false: nothing is on its way.
+func (w *pair) advance() bool {
+	switch {
+	case w.dialled:
+		w.connect()
+	case len(w.toR) > 0:
+		w.deliverToReceiver()
+	case len(w.toS) > 0:
+		w.deliverToSender()
+	default:
+		return false
+	}
+	return true
+}
+
 // drain lets everything run undisturbed until nothing is left.
 func (w *pair) drain() {
 	for range 20000 {
-		switch {
-		case w.dialled:
-			w.connect()
-		case len(w.toR) > 0:
-			w.deliverToReceiver()
-		case len(w.toS) > 0:
-			w.deliverToSender()
-		case len(w.out.messages) == 0:
-			return
-		default:
-			w.stepSender(Wake{})
-			w.pass(time.Second)
+		if w.advance() {
+			continue
 		}
+		if len(w.out.messages) == 0 {
+			return
+		}
+		w.stepSender(Wake{})
+		w.pass(time.Second)
 	}
 	w.t.Fatalf("never drained: %d left, sender %v, in doubt %v", len(w.out.messages), w.sender.Status(), w.sender.InDoubt())
 }
@@ -369,12 +379,7 @@ func TestExactlyOnce(t *testing.T) {
 			}
 		}
 		w.fail = nil
-		for w.sender.Status() == mqi.MQCHS_STOPPING && (len(w.toR) > 0 || len(w.toS) > 0) {
-			if len(w.toR) > 0 {
-				w.deliverToReceiver()
-			} else {
-				w.deliverToSender()
-			}
+		for w.sender.Status() == mqi.MQCHS_STOPPING && w.advance() {
 		}
 		for range 30 { // a paused receiver ends its retries
 			w.pass(time.Second)

@@ -20,17 +20,11 @@ func connected(t *testing.T, change func(*SenderParams, *ReceiverParams)) *pair 
 // settle delivers frames until nothing is on its way; no time passes.
 func (w *pair) settle() {
 	for range 10000 {
-		switch {
-		case w.dialled:
-			w.connect()
-		case len(w.toR) > 0:
-			w.deliverToReceiver()
-		case len(w.toS) > 0:
-			w.deliverToSender()
-		default:
+		if !w.advance() {
 			return
 		}
 	}
+	w.t.Fatalf("the channel never rests: %d frames for the receiver, %d for the sender", len(w.toR), len(w.toS))
 }
 
 func (w *pair) want(status mqi.ChannelStatus) {
