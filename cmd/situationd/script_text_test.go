@@ -211,8 +211,8 @@ func pace(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// justSampled waits until the daemon's sample of its own queues is a fifth of two
-// seconds old at most, stretched as pace stretches: justsampled QMGR.
+// justSampled waits until the daemon's sample of its own queues is younger than 0.4
+// seconds, or than two where everything is slow: justsampled QMGR.
 func justSampled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: justsampled qmgr")

@@ -161,15 +161,19 @@ func TestKill_DaemonAtEveryStep(t *testing.T) {
 		}
 	})
 	close(counts)
-	all := map[string]int{}
+	all, played := map[string]int{}, 0
 	for c := range counts {
+		played++
 		for kind, n := range c {
 			all[kind] += n
 		}
 	}
+	if played == 0 {
+		t.Skip("no way was played")
+	}
 	t.Logf("killed at %v", all)
 	for _, kind := range []string{pointState, pointJournal, pointCommand, pointMove, pointProgram, pointPost, "again"} {
-		if *rounds > 0 && all[kind] == 0 && !t.Skipped() {
+		if *rounds > 0 && all[kind] == 0 {
 			t.Errorf("no kill at a point of the kind %s", kind)
 		}
 	}
