@@ -8,9 +8,10 @@ import (
 	"github.com/situationd/situationd/mqengine/store"
 )
 
-// bodyReader reads back a body that is not in memory.
+// bodyReader reads back bodies that are not in memory.
 type bodyReader interface {
 	Body(id store.BodyID) ([]byte, error)
+	Bodies(id store.BodyID, next, size int) ([]store.Body, error)
 }
 
 // bodyNumbers gives bodies their numbers. Safe for concurrent use.
@@ -29,6 +30,7 @@ type bodyTable struct {
 	applied *atomic.Uint64
 
 	entries map[store.BodyID]bodyEntry
+	ahead   aheads
 	stored  int       // bytes of bodies that are in the store too
 	age     []agedRef // stored bodies by age; entries that are gone are skipped
 	ageHead int
@@ -87,7 +89,7 @@ func (t *bodyTable) bytes(id store.BodyID) ([]byte, error) {
 	if e, ok := t.entries[id]; ok {
 		return e.data, nil
 	}
-	data, err := t.reader.Body(id)
+	data, err := t.ahead.read(t.reader, id)
 	if err != nil {
 		return nil, fmt.Errorf("body %d: %w", id, err)
 	}

@@ -6,7 +6,8 @@
 // The way of a call: a Conn (client.go) hands it to its port, which is the
 // mailbox (localport.go) or qm.sock (socketport.go, session.go, PROTOCOL.md). The
 // actor (actor.go) takes what waits, lets the machine step, and makes a turn
-// (turn.go) of the effects: bodies from the body table (bodies.go), frames as
+// (turn.go) of the effects: bodies from the body table (bodies.go) or, read ahead
+// where they are read in order, from the store (bodies_ahead.go), frames as
 // bytes, queues as rows. The committer of the store makes the turn durable; then
 // release.go lets it out: rows for samples and watches (samples.go, watch.go),
 // answers, frames and dials (links.go). Nothing gets out before, so nothing

@@ -32,6 +32,76 @@ func (m bodyMap) Body(id store.BodyID) ([]byte, error) {
 	return []byte(b), nil
 }
 
+func (m bodyMap) Bodies(id store.BodyID, next, size int) ([]store.Body, error) {
+	var list []store.Body
+	for n := id; n <= id+store.BodyID(next); n++ {
+		b, ok := m[n]
+		if !ok && n == id {
+			return nil, store.ErrNoBody
+		}
+		if size -= len(b); ok && (n == id || size >= 0) {
+			list = append(list, store.Body{ID: n, Data: []byte(b)})
+		}
+	}
+	return list, nil
+}
+
+// order is one in which bodies may be asked for.
+func order(t *rapid.T, bodies map[store.BodyID]string) []store.BodyID {
+	ids := slices.Sorted(maps.Keys(bodies))
+	if rapid.Bool().Draw(t, "in order") {
+		return ids
+	}
+	return rapid.Permutation(ids).Draw(t, "order")
+}
+
+// countedBodies is a store of one-byte bodies that counts.
+type countedBodies struct{ one, many, read int }
+
+func (c *countedBodies) Body(store.BodyID) ([]byte, error) {
+	c.one++
+	return []byte{0}, nil
+}
+
+func (c *countedBodies) Bodies(id store.BodyID, next, _ int) ([]store.Body, error) {
+	c.many++
+	var list []store.Body
+	for n := range store.BodyID(next) + 1 {
+		list = append(list, store.Body{ID: id + n, Data: []byte{0}})
+	}
+	c.read += len(list)
+	return list, nil
+}
+
+// Who reads body after body finds them read ahead; who reads every hundredth, or here
+// and there, does not have those between read.
+func TestBodiesAreReadAhead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		id          func(i int) store.BodyID
+		calls, read int // at most, of 10,000
+	}{
+		{"one after the other", func(i int) store.BodyID { return store.BodyID(1 + i) }, 90, 10_200},
+		{"three readers", func(i int) store.BodyID { return store.BodyID(1 + i/3 + i%3*1_000_000) }, 280, 10_700},
+		{"every third", func(i int) store.BodyID { return store.BodyID(1 + 3*i) }, 4_500, 25_000},
+		{"every hundredth", func(i int) store.BodyID { return store.BodyID(1 + 100*i) }, 10_000, 30_000},
+		{"backwards", func(i int) store.BodyID { return store.BodyID(10_000 - i) }, 10_000, 0},
+		{"here and there", func(i int) store.BodyID { return store.BodyID(1 + i*7919%1_000_003) }, 10_000, 0},
+	} {
+		var a aheads
+		var disk countedBodies
+		for i := range 10_000 {
+			if _, err := a.read(&disk, c.id(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if calls := disk.one + disk.many; calls > c.calls || disk.read > c.read {
+			t.Errorf("%s: %d calls read %d bodies, want at most %d and %d", c.name, calls, disk.read, c.calls, c.read)
+		}
+	}
+}
+
 // Whatever is added, written, evicted and dropped: a body that is referred to
 // can be had, stored bytes stay within the budget once their turns are applied,
 // and nothing stays of what was dropped.
@@ -93,7 +163,8 @@ func TestBodyTable_Model(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				for id, want := range live {
+				for _, id := range order(t, live) {
+					want := live[id]
 					if got, err := table.bytes(id); err != nil || string(got) != want {
 						t.Fatalf("body %d is %q, %v; want %q", id, got, err, want)
 					}

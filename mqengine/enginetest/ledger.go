@@ -284,7 +284,7 @@ func (l *ledger) checkUnits(verb string, units [][]*message, happened func(*mess
 func (l *ledger) whereabouts(text string) string {
 	var at []string
 	for _, n := range l.s.nodes {
-		for _, id := range n.disk.Bodies() {
+		for _, id := range n.disk.Numbers() {
 			if b, err := n.disk.Body(id); err == nil && string(b) == text {
 				at = append(at, fmt.Sprintf("body %d of %s", id, n.name))
 			}

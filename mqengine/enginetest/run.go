@@ -201,7 +201,7 @@ func (s *sim) atRest() bool {
 // userBodies are the messages of the run that a disk still holds.
 func (n *node) userBodies() []string {
 	var out []string
-	for _, id := range n.disk.Bodies() {
+	for _, id := range n.disk.Numbers() {
 		if b, err := n.disk.Body(id); err == nil && n.s.ledger.messages[string(b)] != nil {
 			out = append(out, string(b))
 		}

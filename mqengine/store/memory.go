@@ -160,6 +160,30 @@ func (m *Memory) Body(id BodyID) ([]byte, error) {
 	return bytes.Clone(body), nil
 }
 
+// Bodies gives a body and those after it.
+func (m *Memory) Bodies(id BodyID, next, size int) ([]Body, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, ErrClosed
+	}
+	var list []Body
+	for n := id; n <= id+BodyID(next); n++ {
+		data, ok := m.live.bodies[n]
+		switch {
+		case !ok && n == id:
+			return nil, fmt.Errorf("body %d: %w", id, ErrNoBody)
+		case !ok:
+			continue
+		}
+		if size -= len(data); size < 0 && n > id {
+			break
+		}
+		list = append(list, Body{n, bytes.Clone(data)})
+	}
+	return list, nil
+}
+
 // Space is ErrLowSpace after SetLow(true).
 func (m *Memory) Space() error {
 	m.mu.Lock()
@@ -225,8 +249,8 @@ func (m *Memory) Crash(keep int) *Memory {
 	return m.Reopen()
 }
 
-// Bodies are the numbers of the bodies that are visible now, ascending, for checks.
-func (m *Memory) Bodies() []BodyID {
+// Numbers are those of the bodies that are visible now, ascending, for checks.
+func (m *Memory) Numbers() []BodyID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Sorted(maps.Keys(m.live.bodies))

@@ -251,31 +251,6 @@ func (p *Pebble) Failed() <-chan struct{} { return p.failure.done }
 // Err is why the store failed, nil while it has not.
 func (p *Pebble) Err() error { return p.failure.get() }
 
-// Body gives the bytes of a body. A read that the disk refuses fails the store.
-func (p *Pebble) Body(id BodyID) ([]byte, error) {
-	p.reading.RLock()
-	defer p.reading.RUnlock()
-	if p.closed {
-		return nil, ErrClosed
-	}
-	type answer struct {
-		body []byte
-		err  error
-	}
-	// In a goroutine of its own, because a failed read does not come back.
-	read := make(chan answer, 1)
-	go func() {
-		body, err := p.read(id)
-		read <- answer{body, err}
-	}()
-	select {
-	case a := <-read:
-		return a.body, a.err
-	case <-p.guard.frozen:
-		return nil, p.failure.get()
-	}
-}
-
 // harmed fails the store if the error means damage: from then on the database
 // is left alone. Closing it would pull its files from under a compaction that
 // looks at the damaged one again, and panics.
@@ -284,30 +259,6 @@ func (p *Pebble) harmed(err error) error {
 		return p.failure.set(err)
 	}
 	return err
-}
-
-// read fails the store where the database panics, as it does when a file of
-// bodies is missing: it must not be called again then, not even to close it.
-func (p *Pebble) read(id BodyID) (_ []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = p.failure.set(fmt.Errorf("body %d: %w", id, &damageError{fmt.Errorf("database panicked: %v", r)}))
-		}
-	}()
-	var key [bodyKeyLen]byte
-	value, closer, err := p.db.Get(appendBodyKey(key[:0], id))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, fmt.Errorf("body %d: %w", id, ErrNoBody)
-	}
-	if err != nil {
-		return nil, p.harmed(fmt.Errorf("store %s: body %d: %w", p.dir, id, err))
-	}
-	body := append(make([]byte, 0, len(value)), value...)
-	// A value that cannot be read is empty, and its error comes here.
-	if err := closer.Close(); err != nil {
-		return nil, p.harmed(fmt.Errorf("store %s: body %d: %w", p.dir, id, err))
-	}
-	return body, nil
 }
 
 // Close ends the store and lets go of its folder. The database of a store that

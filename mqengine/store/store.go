@@ -100,8 +100,14 @@ type Visitor interface {
 	Message(queue uint32, seq uint64, header []byte) (BodyID, error)
 }
 
+// Body is the bytes of a numbered body.
+type Body struct {
+	ID   BodyID
+	Data []byte
+}
+
 // Store is the durable store of one queue manager. Apply is called by one
-// goroutine at a time, Body, Space and Close by any. After an error of Apply
+// goroutine at a time, Body, Bodies, Space and Close by any. After an error of Apply
 // the store takes no more units, and every later Apply gives that error.
 type Store interface {
 	// Load visits what is stored, before the first Apply. No body number above
@@ -113,6 +119,10 @@ type Store interface {
 	Apply(u *Unit) error
 	// Body gives the bytes of a body; they are the caller's to keep but not to change.
 	Body(id BodyID) ([]byte, error)
+	// Bodies gives a body and what is stored of the next numbers after it, in their
+	// order, as long as they are together no longer than size: for one who reads
+	// bodies in the order in which they came. Only the first one missing is an error.
+	Bodies(id BodyID, next, size int) ([]Body, error)
 	// Space is nil, or ErrLowSpace while puts must be refused with 2056.
 	Space() error
 	// Close ends the store. What was applied without Sync may be lost.

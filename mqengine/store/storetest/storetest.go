@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,7 @@ func Run(t *testing.T, newDisk func() Disk) {
 		"VisitsInOrder":           testVisitsInOrder,
 		"Overwrites":              testOverwrites,
 		"Deletes":                 testDeletes,
+		"BodiesInOrder":           testBodiesInOrder,
 		"KeepsNothingOfTheUnit":   testKeepsNothing,
 		"SyncedSurvivesCrash":     testSynced,
 		"UnsyncedSurvivesClose":   testUnsyncedClose,
@@ -176,6 +178,61 @@ func testDeletes(t *testing.T, d Disk) {
 	wantBody(t, s, first+1, "\x00")
 	wantBody(t, s, first+3, "\x02")
 	closeStore(t, s)
+}
+
+func testBodiesInOrder(t *testing.T, d Disk) {
+	s, _, first := open(t, d)
+	apply(t, s, true, func(u *store.Unit) {
+		for i := range store.BodyID(20) {
+			u.SetMessage(1, uint64(i), Header(first+1+i, ""))
+			SetBody(u, first+1+i, bytes.Repeat([]byte{'a' + byte(i)}, 400*int(i%4))) // some go to files of their own
+		}
+		u.SetRecord("behind", []byte("is no body"))
+	})
+	apply(t, s, true, func(u *store.Unit) {
+		u.DeleteMessage(1, 2)
+		u.DeleteBody(first + 3)
+	})
+	check := func(when string, s store.Store, first store.BodyID) {
+		for _, c := range []struct {
+			id         store.BodyID
+			next, size int
+			want       string
+		}{
+			{1, 0, 1 << 20, "a"},
+			{1, 3, 1 << 20, "a b d"}, // c is gone
+			{2, 1, 1 << 20, "b"},
+			{4, 4, 1600, "d e f"}, // what would be too long ends it: 1200, 0 and 400 bytes
+			{4, 4, 1, "d"},        // but not the one asked for
+			{5, 100, 1 << 20, "e f g h i j k l m n o p q r s t"},
+		} {
+			list, err := s.Bodies(first+c.id, c.next, c.size)
+			var got []string
+			for _, b := range list {
+				n := b.ID - first - 1
+				if want := bytes.Repeat([]byte{'a' + byte(n)}, 400*int(n%4)); !bytes.Equal(b.Data, want) {
+					t.Errorf("%s: body %d of Bodies(%d, %d, %d) has %d other bytes, want %d", when, n+1, c.id, c.next, c.size, len(b.Data), len(want))
+				}
+				got = append(got, string('a'+rune(n)))
+			}
+			if strings.Join(got, " ") != c.want || err != nil {
+				t.Errorf("%s: Bodies(%d, %d, %d) gives %s, %v, want %s", when, c.id, c.next, c.size, got, err, c.want)
+			}
+		}
+		for _, id := range []store.BodyID{3, 21} {
+			if list, err := s.Bodies(first+id, 100, 1<<20); !errors.Is(err, store.ErrNoBody) {
+				t.Errorf("%s: body %d is not there, and Bodies gives %d, %v", when, id, len(list), err)
+			}
+		}
+	}
+	check("in memory", s, first)
+	closeStore(t, s)
+	s, _, _ = open(t, d)
+	check("opened again", s, first)
+	closeStore(t, s)
+	if _, err := s.Bodies(first+1, 1, 1); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
 }
 
 func testKeepsNothing(t *testing.T, d Disk) {
