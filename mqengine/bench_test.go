@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/situationd/situationd/mqengine/internal/samples"
 	"github.com/situationd/situationd/mqengine/internal/wire"
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/qmgr"
@@ -108,38 +109,40 @@ func startCounted(b *testing.B, data string) (*countingStore, string) {
 // BenchmarkSample50k is a sample of 50,000 queues from the table, all of them and
 // the hundred that changed.
 func BenchmarkSample50k(b *testing.B) {
-	table := newSampleTable(time.Now())
+	table := samples.NewTable(time.Now())
 	attrs := testAttributes()
-	rows := make([]*row, 50_000)
+	rows := make([]*samples.Row, 50_000)
 	for i := range rows {
-		rows[i] = rowOf(uint32(i), fmt.Sprintf("APP.QUEUE.%05d", i), i)
-		rows[i].status.Attributes = attrs
-		rows[i].status.Readers = []qmgr.Reader{{Tag: "app"}}
+		rows[i] = &samples.Row{QueueStatus: qmgr.QueueStatus{
+			Number: uint32(i), Name: fmt.Sprintf("APP.QUEUE.%05d", i), Type: "QLOCAL", Attributes: attrs,
+			Counts: qmgr.QueueCounts{CurDepth: i, Readers: []qmgr.Reader{{Tag: "app"}}},
+		}}
 	}
-	table.publish(rows, make([]*row, len(rows)))
+	table.Publish(rows, make([]*samples.Row, len(rows)))
 	b.Run("full", func(b *testing.B) {
 		for b.Loop() {
-			table.sample(0)
+			sampleSince(table, 0)
 		}
 	})
 	b.Run("full over the wire", func(b *testing.B) {
 		var buf []byte
 		for b.Loop() {
-			buf = table.sample(0).append(buf[:0])
+			buf = sampleSince(table, 0).append(buf[:0])
 			readSampleRows(wire.NewReader(buf))
 		}
 		b.ReportMetric(float64(len(buf)), "bytes")
 	})
 	b.Run("changed", func(b *testing.B) {
-		since := table.sample(0).Revision
-		changed := make([]*row, 100)
+		since := sampleSince(table, 0).Revision
+		changed := make([]*samples.Row, 100)
 		for i := range changed {
-			changed[i] = rowOf(uint32(i*499), rows[i*499].status.Name, 1)
-			changed[i].status.Attributes = attrs
+			status := rows[i*499].QueueStatus
+			status.Counts.CurDepth = 1
+			changed[i] = &samples.Row{QueueStatus: status}
 		}
-		table.publish(changed, make([]*row, len(changed)))
+		table.Publish(changed, make([]*samples.Row, len(changed)))
 		for b.Loop() {
-			table.sample(since)
+			sampleSince(table, since)
 		}
 	})
 }

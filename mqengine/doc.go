@@ -9,7 +9,7 @@
 // (turn.go) of the effects: bodies from the body table (bodies.go) or, read ahead
 // where they are read in order, from the store (bodies_ahead.go), frames as
 // bytes, queues as rows. The committer of the store makes the turn durable; then
-// release.go lets it out: rows for samples and watches (samples.go, watch.go),
+// release.go lets it out: rows for samples and watches (internal/samples, watch.go),
 // answers, frames and dials (links.go). Nothing gets out before, so nothing
 // anywhere depends on a record that a power failure could take back.
 //

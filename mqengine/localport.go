@@ -98,7 +98,7 @@ func (p *localPort) sample(_ context.Context, since uint64) (*Sample, error) {
 	if p.ctx.Err() != nil {
 		return nil, connectionBroken("the connection has ended")
 	}
-	return &p.qm.samples.sample(since).Sample, nil
+	return &sampleSince(p.qm.samples, since).Sample, nil
 }
 
 func (p *localPort) watch(ctx context.Context) (<-chan Change, error) {

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"pgregory.net/rapid"
@@ -281,73 +280,6 @@ func TestMailbox_Full_TurnsAreBounded(t *testing.T) {
 	}
 	if m.take(nil); !m.finished() {
 		t.Error("a closed and empty mailbox is not finished")
-	}
-}
-
-func rowOf(number uint32, name string, depth int) *row {
-	r := &row{number: number}
-	r.status = QueueStatus{Name: name, Type: "QLOCAL"}
-	r.status.CurDepth = depth
-	return r
-}
-
-// Samples since a revision, applied one after the other, always give the present state.
-func TestSampleTable_Model(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		table := newSampleTable(time.Now())
-		want, have := map[string]int{}, map[string]int{}
-		var since uint64
-		t.Repeat(map[string]func(*rapid.T){
-			"publish": func(t *rapid.T) {
-				n := rapid.Uint32Range(1, 6).Draw(t, "queue")
-				name := fmt.Sprintf("Q%d", n)
-				depth := rapid.IntRange(0, 99).Draw(t, "depth")
-				table.publish([]*row{rowOf(n, name, depth)}, make([]*row, 1))
-				want[name] = depth
-			},
-			"delete": func(t *rapid.T) {
-				n := rapid.Uint32Range(1, 6).Draw(t, "queue")
-				table.publish([]*row{{number: n, gone: true}}, make([]*row, 1))
-				delete(want, fmt.Sprintf("Q%d", n))
-			},
-			"sample": func(t *rapid.T) {
-				if rapid.IntRange(0, 9).Draw(t, "forget") == 0 {
-					since = rapid.SampledFrom([]uint64{0, 1, 1 << 63}).Draw(t, "since") // another life's
-				}
-				s := table.sample(since)
-				if s.Full {
-					clear(have)
-				}
-				for _, name := range s.Deleted {
-					delete(have, name)
-				}
-				for _, q := range s.Queues {
-					have[q.Name] = q.CurDepth
-				}
-				since = s.Revision
-				if fmt.Sprint(have) != fmt.Sprint(want) {
-					t.Fatalf("have %v, want %v", have, want)
-				}
-			},
-		})
-	})
-}
-
-// Whoever asks since before the oldest remembered deletion gets everything.
-func TestSampleTable_ManyDeletions_Full(t *testing.T) {
-	t.Parallel()
-	table := newSampleTable(time.Now())
-	first := table.sample(0).Revision
-	for n := range uint32(tombstonesMax + 10) {
-		table.publish([]*row{rowOf(n, fmt.Sprint(n), 0)}, make([]*row, 1))
-		table.publish([]*row{{number: n, gone: true}}, make([]*row, 1))
-	}
-	if s := table.sample(first); !s.Full || len(s.Queues) != 0 {
-		t.Errorf("an old revision gives full %v, %d rows", s.Full, len(s.Queues))
-	}
-	if len(*table.slots.Load()) != 1 {
-		t.Errorf("%d slots for one queue at a time", len(*table.slots.Load()))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/situationd/situationd/mqengine/internal/samples"
 	"github.com/situationd/situationd/mqengine/qmgr"
 	"github.com/situationd/situationd/mqengine/store"
 	"github.com/situationd/situationd/mqengine/transport"
@@ -35,7 +36,7 @@ type QueueManager struct {
 	actor     *actor
 	committer *store.Committer
 	sinks     *sinks
-	samples   *sampleTable
+	samples   *samples.Table
 	watches   *watchHub
 	links     *links
 	own       transport.Listener // what Options.Listen asked for; nil without
@@ -184,7 +185,7 @@ func (q *QueueManager) load(o Options) error {
 	if q.machine.StartsCommandServer() {
 		q.commands = newCommandServer(q)
 	}
-	q.samples = newSampleTable(now)
+	q.samples = samples.NewTable(now)
 	q.actor = newActor(q.machine, q.mailbox, q.store, o.BodyBudget)
 	q.actor.release = q.release
 	q.actor.failed = q.end

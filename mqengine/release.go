@@ -117,18 +117,18 @@ func (q *QueueManager) disconnect(stopped []qmgr.ConnID) {
 
 // publish makes the touched queues' states visible and tells the watchers what changed.
 func (q *QueueManager) publish(t *turn) {
-	q.samples.publish(t.rows, t.old)
+	q.samples.Publish(t.rows, t.old)
 	if !q.watches.watched() {
 		return
 	}
 	q.changes = q.changes[:0]
 	for i, now := range t.rows {
-		name := now.status.Name
-		if now.gone {
+		name := now.Name
+		if now.Gone {
 			if t.old[i] == nil {
 				continue
 			}
-			name = t.old[i].status.Name
+			name = t.old[i].Name
 		}
 		if kind := changeOf(t.old[i], now); kind != 0 {
 			q.changes = append(q.changes, Change{Queue: name, Kind: kind})

@@ -194,7 +194,7 @@ func (s *session) call(c *clientCall) error {
 
 // sample answers without the actor.
 func (s *session) sample(c *clientCall) error {
-	rows := s.qm.samples.sample(c.since)
+	rows := sampleSince(s.qm.samples, c.since)
 	if c.attributes {
 		rows.known = nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/situationd/situationd/mqengine/channel"
+	"github.com/situationd/situationd/mqengine/internal/samples"
 	"github.com/situationd/situationd/mqengine/mqi"
 	"github.com/situationd/situationd/mqengine/qmgr"
 	"github.com/situationd/situationd/mqengine/store"
@@ -22,8 +23,8 @@ type turn struct {
 	fx     qmgr.Effects
 	bodies [][]byte   // per reply
 	frames []outFrame // encoded
-	rows   []*row
-	old    []*row
+	rows   []*samples.Row
+	old    []*samples.Row
 	after  []func()
 	fault  error // the turn could not be made: nothing of it may leave
 	// written are the bytes of bodies that the turn writes.
@@ -121,35 +122,10 @@ func (t *turn) encode(out *qmgr.FrameOut, bodies *bodyTable) error {
 
 // touch makes a row of each queue whose status changed.
 func (t *turn) touch(m *qmgr.Machine) {
-	for i, number := range t.fx.Touched {
-		if repeated(t.fx.Touched[:i], number) {
-			continue
-		}
-		r := &row{number: number}
-		st, ok := m.Status(number)
-		r.gone = !ok
-		if ok {
-			r.status = QueueStatus{
-				Name: st.Name, Type: st.Type, Base: st.Base,
-				Attributes: st.Attributes, QueueCounts: st.Counts,
-			}
-		}
-		t.rows = append(t.rows, r)
-	}
+	t.rows = samples.AppendTouched(t.rows, m, t.fx.Touched)
 	for range t.rows {
 		t.old = append(t.old, nil)
 	}
-}
-
-// repeated looks at a few neighbours only: a turn touches few queues many times,
-// and a row too many costs little.
-func repeated(seen []uint32, number uint32) bool {
-	for i := len(seen) - 1; i >= 0 && i >= len(seen)-8; i-- {
-		if seen[i] == number {
-			return true
-		}
-	}
-	return false
 }
 
 // failedReply is what a caller gets whose turn could not be made durable.

@@ -42,13 +42,16 @@ var mayImport = map[string][]string{
 		"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/workload", "mqengine/store",
 		"mqengine/repository", "mqengine/channel", "mqengine/selector", "mqengine/internal/wire",
 	},
+	"mqengine/internal/samples": {"mqengine/qmgr"},
 	"mqengine": {
 		"mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/workload", "mqengine/store",
 		"mqengine/transport", "mqengine/repository", "mqengine/channel", "mqengine/qmgr", "mqengine/internal/wire",
+		"mqengine/internal/samples",
 	},
 	"mqengine/enginetest": {
 		"mqengine", "mqengine/mqi", "mqengine/object", "mqengine/mqsc", "mqengine/workload", "mqengine/store",
 		"mqengine/transport", "mqengine/repository", "mqengine/channel", "mqengine/qmgr", "mqengine/internal/wire",
+		"mqengine/internal/samples",
 	},
 	"situations":                      {},
 	"actions":                         {"situations"},

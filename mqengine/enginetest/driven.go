@@ -264,7 +264,7 @@ func (c *Session) Watch(told func()) { c.watch = told }
 
 // Sample gives the queues that changed after a revision, 0 for all, as far as
 // their state is durable.
-func (c *Session) Sample(since uint64) *mqengine.Sample { return c.n.shown.sample(since) }
+func (c *Session) Sample(since uint64) *mqengine.Sample { return c.n.sample(since) }
 
 // QMID of the queue manager.
 func (c *Session) QMID() string {

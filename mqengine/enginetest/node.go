@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/situationd/situationd/mqengine/channel"
+	"github.com/situationd/situationd/mqengine/internal/samples"
 	"github.com/situationd/situationd/mqengine/object"
 	"github.com/situationd/situationd/mqengine/qmgr"
 	"github.com/situationd/situationd/mqengine/store"
@@ -49,7 +50,7 @@ type node struct {
 	conns    map[qmgr.ConnID]client
 	lastConn qmgr.ConnID
 	lastLink qmgr.LinkID
-	shown    *shownQueues // what can be sampled; nil where nobody samples
+	shown    *samples.Table // what can be sampled; nil where nobody samples
 }
 
 // client is whoever has a connection.
@@ -71,7 +72,7 @@ type turn struct {
 	frames  []outFrame
 	dials   []qmgr.Dial
 	closes  []qmgr.LinkID
-	shown   []shownQueue
+	shown   []*samples.Row
 	cluster bool // instances changed somewhere
 }
 
@@ -119,7 +120,7 @@ func (n *node) start() {
 	n.bodies, n.conns = map[store.BodyID][]byte{}, map[qmgr.ConnID]client{}
 	n.fx.Reset()
 	if n.s.sampled {
-		n.shown = newShownQueues(n.now())
+		n.shown = samples.NewTable(n.now())
 	}
 	n.m = qmgr.New(qmgr.Config{Name: n.name, Order: order, StartTime: n.now(), IDSeed: uint64(n.life) << 32, Listen: n.addr, NewBody: func() store.BodyID {
 		n.lastBody++
@@ -311,7 +312,7 @@ func (n *node) durable(t *turn) {
 // release lets a turn out, effect by effect; the process may die in between.
 // What is left then stays in t for the checkers.
 func (n *node) release(t *turn) {
-	n.shown.release(n, t)
+	n.showTurn(t)
 	for len(t.replies) > 0 {
 		a := t.replies[0]
 		t.replies = t.replies[1:]
