@@ -122,6 +122,7 @@ func (a *App) Close() error {
 
 // firstRules reads the rules before anything is opened: wrong files cost nothing.
 func (a *App) firstRules() (*situations.RuleSet, error) {
+	a.reloads.begin(a.digest())
 	files, err := a.config.RuleFiles()
 	if err != nil {
 		return nil, err

@@ -36,7 +36,22 @@ type reloads struct {
 	info sync.Mutex
 	err  string
 	ok   bool
-	at   time.Time // of the files in force
+	at   time.Time         // of the files in force
+	read [sha256.Size]byte // the contents that were read last, whoever asked, right or wrong
+}
+
+// begin notes what is going to be read. It is taken before that, so that what
+// changes meanwhile is still a change.
+func (r *reloads) begin(contents [sha256.Size]byte) {
+	r.info.Lock()
+	defer r.info.Unlock()
+	r.read = contents
+}
+
+func (r *reloads) lastRead() [sha256.Size]byte {
+	r.info.Lock()
+	defer r.info.Unlock()
+	return r.read
 }
 
 func (r *reloads) note(err error) {
@@ -149,6 +164,7 @@ func readBounded(name string) ([]byte, error) {
 func (a *App) Reload(ctx context.Context, by string) (string, error) {
 	a.reloads.mu.Lock()
 	defer a.reloads.mu.Unlock()
+	a.reloads.begin(a.digest())
 	text, err := a.reload(ctx)
 	if errors.Is(err, httpapi.ErrUnavailable) { // it says nothing of the files
 		a.logger.Info("the files were not loaded", "by", by, "error", err)
@@ -189,12 +205,12 @@ func firstError(problems []situations.Problem) string {
 	return "no rules"
 }
 
-// poll reloads when the contents of the files are others than they were, once
-// they have stayed so from one look to the next: half of a file that is just
-// being written may well be a right one, with rules missing.
+// poll reloads when the contents of the files are others than those read last,
+// by whomever that was asked for, once they have stayed so from one look to the
+// next: half of a file that is just being written may well be a right one, with
+// rules missing.
 func (a *App) poll(ctx context.Context) {
-	last := a.digest()
-	seen := last
+	seen := a.reloads.lastRead()
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {
@@ -206,10 +222,9 @@ func (a *App) poll(ctx context.Context) {
 		now := a.digest()
 		settled := now == seen
 		seen = now
-		if now == last || !settled {
+		if now == a.reloads.lastRead() || !settled {
 			continue
 		}
-		last = now
 		_, _ = a.Reload(ctx, "changed files") // logged and shown by status
 	}
 }
