@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -169,14 +170,35 @@ func change[Q, A any](a *api, w http.ResponseWriter, r *http.Request, do func(by
 		return
 	}
 	var q Q
-	dec := json.NewDecoder(r.Body)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&q); err != nil {
+	if err := readRequest(r.Body, &q); err != nil {
 		a.fail(w, http.StatusBadRequest, fmt.Errorf("the request is not as it should be: %w", err))
 		return
 	}
 	answer, err := do(by, q)
 	a.answer(w, answer, err)
+}
+
+// readRequest reads the one JSON object that a request has. What follows it would
+// be left undone without a word, so it is refused.
+func readRequest(body io.Reader, into any) error {
+	dec := json.NewDecoder(body)
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty; a JSON object is wanted")
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("a JSON object is wanted, not %s", kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s may not be %s", kind.Field, kind.Value)
+	case err != nil:
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the JSON object")
+	}
+	return nil
 }
 
 // answer turns what an Operator says into an answer.
