@@ -61,6 +61,7 @@ func newCheckCommand(env *cliEnv) *cobra.Command {
 				return usagef("check: -o is text, json, jsonl or github, not %q", format)
 			}
 			var problems []situations.Problem
+			findings := env.Stdout
 			for _, name := range args {
 				found, effective, err := checkFile(name)
 				if err != nil {
@@ -71,10 +72,11 @@ func newCheckCommand(env *cliEnv) *cobra.Command {
 					if _, err := env.Stdout.Write(effective); err != nil {
 						return failedf("check: %w", err)
 					}
+					findings = env.Stderr // what is printed is a file again, and warnings have no place in it
 				}
 			}
 			if len(problems) > 0 || format == "json" {
-				if _, err := env.Stdout.Write(show(problems)); err != nil {
+				if _, err := findings.Write(show(problems)); err != nil {
 					return failedf("check: %w", err)
 				}
 			}
@@ -82,7 +84,7 @@ func newCheckCommand(env *cliEnv) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "text", "text, json, jsonl or github")
-	cmd.Flags().BoolVar(&print, "print", false, "print each file as it is understood, defaults and short forms written out")
+	cmd.Flags().BoolVar(&print, "print", false, "print each file as it is understood, defaults and short forms written out; findings then go to stderr")
 	return cmd
 }
 
