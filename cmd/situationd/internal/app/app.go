@@ -54,6 +54,7 @@ type App struct {
 	port     net.Listener // nil without http
 	rules    atomic.Pointer[situations.RuleSet]
 	reloads  reloads
+	follow   *followers
 	decided  chan struct{}          // closed when the runner has ended: no rules come into force any more
 	descr    atomic.Pointer[string] // of the queue manager, as it said last
 	closers  []closer               // undone in the reverse order
@@ -77,7 +78,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	a := &App{
 		config: o.Config, qmgr: o.Config.QueueManager.Name, observe: o.Observe, speed: o.Speed,
 		logger: o.Logger, version: o.Version, dir: dir, outside: o.Outside,
-		decided: make(chan struct{}),
+		decided: make(chan struct{}), follow: newFollowers(),
 	}
 	defer func() {
 		if err != nil {
@@ -272,7 +273,12 @@ func (a *App) Run(ctx context.Context) error {
 	defer disconnect()
 	part("connection", func(context.Context) error { a.link.Run(connected); return nil })
 	part("grace", func(ctx context.Context) error { a.grace.run(ctx); return nil })
-	part("actions", func(ctx context.Context) error { defer disconnect(); return a.engine.Run(ctx) })
+	part("actions", func(ctx context.Context) error {
+		defer disconnect()
+		err := a.engine.Run(ctx)
+		a.follow.wait()
+		return err
+	})
 	part("situations", func(ctx context.Context) error {
 		defer close(a.decided)
 		select {

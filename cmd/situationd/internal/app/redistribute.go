@@ -205,6 +205,7 @@ func (a *App) Redistribute(ctx context.Context, by string, r httpapi.Redistribut
 	}
 	run, err := begin(ctx, a.desk(), a.engine, wish)
 	if err == nil {
+		a.follow.told(run.ID, run.Over)
 		a.runner.SampleSoon() // the run begins with a fresh one
 	}
 	return run, err
@@ -272,6 +273,7 @@ func (a *App) Redistribution(ctx context.Context, id string, wait time.Duration)
 			return httpapi.Redistribution{}, fmt.Errorf("%w: %w", httpapi.ErrNotFound, err)
 		}
 	}
+	a.follow.told(id, run.Over)
 	return a.desk().redistribution(&run), nil
 }
 
