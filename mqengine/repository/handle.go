@@ -65,6 +65,7 @@ func (r *Repository) apply(now time.Time, c *Command, fx *Effects) (news []*Reco
 		}
 		r.keep(now, rec, fx)
 		news = append(news, rec)
+		r.demoted(now, rec, fx)
 		if rec.Kind == QMgrRecord && rec.Deleted && !rec.Forced && !r.knows(rec.Cluster, rec.QMID) {
 			news = append(news, r.left(now, rec, fx)...)
 		}
@@ -73,6 +74,15 @@ func (r *Repository) apply(now time.Time, c *Command, fx *Effects) (news []*Reco
 		r.send(now, to, &Command{Op: OpPublish, Cluster: c.Cluster, Records: ahead}, fx)
 	}
 	return news, joined
+}
+
+// demoted: of a full repository everybody hears, of any other queue manager only
+// who asked. A partial repository that goes on knowing one asks from here on, as
+// REFRESH CLUSTER does for what it keeps, or it would never hear that it left.
+func (r *Repository) demoted(now time.Time, rec *Record, fx *Effects) {
+	if rec.Kind == QMgrRecord && rec.wasFull && !rec.Full && !rec.Deleted && !r.IsFull(rec.Cluster) {
+		r.ask(now, askKey{rec.Cluster, rec.QMgr}, fx)
+	}
 }
 
 // knows reports whether a channel of that queue manager is known in the cluster.
@@ -300,8 +310,8 @@ func (r *Repository) interested(rec *Record) []string {
 		for name := range r.hosted[hostKey{rec.Cluster, rec.QMID}] {
 			add(name)
 		}
-		if rec.Full {
-			// Everybody has to know the full repositories.
+		if rec.Full || rec.wasFull {
+			// Everybody has to know the full repositories, and which one is none any more.
 			for _, m := range r.qmgrs[rec.Cluster] {
 				found[m.QMID] = struct{}{}
 			}

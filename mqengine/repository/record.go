@@ -44,6 +44,8 @@ type Record struct {
 	Expires   time.Time
 	Object    *object.Object // the advertised attributes; nil in a tombstone
 	Workload  Workload       // of Object, ready for use
+	// wasFull: the record before it was of a full repository, so everybody has that one. Not stored.
+	wasFull bool
 }
 
 // Workload is what routing looks at with each message.

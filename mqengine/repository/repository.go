@@ -179,6 +179,7 @@ func (r *Repository) hold(rec *Record) *Record {
 		rec.Workload = workloadOf(rec.Object)
 	}
 	r.records[k] = rec
+	rec.wasFull = old != nil && old.Full
 	if old != nil && (old.Deleted != rec.Deleted || old.QMgr != rec.QMgr) {
 		r.unindex(old)
 	}
