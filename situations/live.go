@@ -44,6 +44,7 @@ type liveSituation struct {
 	claims      string
 	next        time.Time // when it is due
 	due, extra  bool      // in this tick
+	dueAt       time.Time // since when it is due; zero if the one after that is past, too
 	// tickInterval is the interval at this tick; a cron line's is worth computing once.
 	tickInterval time.Duration
 	// tickHeld: a maintenance window suppresses actions at this tick; tickMuted is
@@ -54,6 +55,17 @@ type liveSituation struct {
 	ends       bool           // it ends another
 	holder     *item          // act_on first_item: the item that is open
 	tickHolder *item          // the same while a tick is not committed
+}
+
+// judgedAt is the time that the machine counts a sample with: one that was due
+// counts from when it was, not from when it came, which is a moment later and
+// never the same. Else three intervals are as often as not a hair less than
+// three times the interval, and what is to hold for so long needs a fourth.
+func (s *liveSituation) judgedAt(at time.Time) time.Time {
+	if !s.due || s.dueAt.IsZero() || s.dueAt.After(at) {
+		return at
+	}
+	return s.dueAt.In(at.Location())
 }
 
 // slot is one queue, channel or queue manager with its items.

@@ -246,7 +246,10 @@ func (b *book) markDue(now time.Time) bool {
 	for _, s := range b.live {
 		s.due = !s.next.IsZero() && !s.next.After(now)
 		if s.due {
-			s.next = s.Schedule.Next(now, b.anchor)
+			s.dueAt, s.next = s.next, s.Schedule.Next(now, b.anchor)
+			if !s.Schedule.Next(s.dueAt, b.anchor).Equal(s.next) {
+				s.dueAt = time.Time{}
+			}
 			any = true
 		}
 	}

@@ -17,6 +17,7 @@ type fakeQM struct {
 	readers  int
 	err      error
 	slow     time.Duration
+	late     []time.Duration // how long after they are due samples come, one after the other
 	samples  []time.Time
 	changes  chan struct{}
 	records  map[Key][]byte
@@ -34,6 +35,9 @@ func newFakeQM() *fakeQM {
 func (f *fakeQM) Sample(ctx context.Context) (*Observation, error) {
 	f.mu.Lock()
 	slow := f.slow
+	if n := len(f.late); n > 0 {
+		slow = f.late[len(f.samples)%n]
+	}
 	f.mu.Unlock()
 	if slow > 0 {
 		t := time.NewTimer(slow)
@@ -142,7 +146,12 @@ situations:
 
 func startRunner(t *testing.T, f *fakeQM, sample string) *Runner {
 	t.Helper()
-	r, err := New(Options{QMgr: "QM2", Source: f, Store: f, Sink: f, Rules: mustLoad(t, strings.Replace(runRule, "SAMPLE", sample, 1))})
+	return startRules(t, f, strings.Replace(runRule, "SAMPLE", sample, 1))
+}
+
+func startRules(t *testing.T, f *fakeQM, rules string) *Runner {
+	t.Helper()
+	r, err := New(Options{QMgr: "QM2", Source: f, Store: f, Sink: f, Rules: mustLoad(t, rules)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,6 +198,52 @@ func TestRunner_SamplesAtStartAndAtIntervals(t *testing.T) {
 			t.Errorf("the next sample is due at %s", next)
 		}
 	})
+}
+
+// TestRunner_Durations_CountFromWhenSamplesAreDue: samples come a moment after
+// they are due, and no two as late as each other. What is to last for some
+// intervals lasts for so many all the same, not for one more.
+func TestRunner_Durations_CountFromWhenSamplesAreDue(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, key string
+		late      []time.Duration
+		want      []time.Duration // of the intents, in whole seconds after the reader has gone
+	}{
+		{"for", "for: 20s", []time.Duration{9, 8, 7, 6, 5, 4, 3, 2}, []time.Duration{30}},
+		{"for, later and later", "for: 20s", []time.Duration{1, 2, 3, 4, 5, 6, 7, 8}, []time.Duration{30}},
+		{"act_again", "act_again: {after: 20s}", []time.Duration{9, 8, 7, 6, 5, 4, 3, 2}, []time.Duration{10, 30, 50}},
+		{"until", "until: {after: 20s}", []time.Duration{9, 8, 7, 6, 5, 4, 3, 2}, []time.Duration{10, 30}},
+		{"a cron line", "act_again: {after: 2m}\n    sample: \"* * * * *\"", []time.Duration{9, 8, 7, 6, 5, 4, 3, 2}, []time.Duration{60, 180}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFakeQM()
+				for _, l := range c.late {
+					f.late = append(f.late, l*10*time.Millisecond)
+				}
+				rules := strings.Replace(runRule, "    on_clear", "    "+c.key+"\n    on_clear", 1)
+				if strings.Contains(c.key, "sample:") {
+					rules = strings.Replace(rules, "    sample: SAMPLE\n", "", 1)
+				}
+				begin := time.Now()
+				startRules(t, f, strings.Replace(rules, "SAMPLE", "10s", 1))
+				pass(time.Second)
+				f.set(func(f *fakeQM) { f.readers = 0 })
+				pass(c.want[len(c.want)-1]*time.Second + 5*time.Second)
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				var at []time.Duration
+				for _, s := range f.sentAt {
+					at = append(at, s.Sub(begin)/time.Second)
+				}
+				if !slices.Equal(at, c.want) {
+					t.Errorf("intents after %d seconds, want %d", at, c.want)
+				}
+			})
+		})
+	}
 }
 
 func TestRunner_EdgeIsRecordedBeforeItIsDispatched(t *testing.T) {

@@ -302,7 +302,7 @@ func (t *tickRun) step(sl *slot, it *item, v Verdict, row *Row) {
 		before = *it.state
 	}
 	l := limits{open: s.For, clear: s.ClearFor, again: s.ActAgain, until: s.Until.After, interval: s.tickInterval}
-	in := input{verdict: v, at: t.at, scheduled: s.due, epoch: t.epoch(), held: s.tickHeld, stopped: t.stopped(sl, s)}
+	in := input{verdict: v, at: s.judgedAt(t.at), scheduled: s.due, epoch: t.epoch(), held: s.tickHeld, stopped: t.stopped(sl, s)}
 	if before.Phase == Pending || before.Phase == Recovering {
 		in.ticks = s.Schedule.ticks(before.LastGood, t.at, t.anchor, maxGap+1)
 	}
