@@ -41,6 +41,10 @@ func (m *Machine) startChannel(now time.Time, fx *Effects, name string) mqsc.Res
 	if s == nil || s.forgotten {
 		return m.noSender(now, name)
 	}
+	if q, _ := m.transmitQueue(s.def); q == nil || !q.attr.xmit {
+		// It would run, and take nothing.
+		return m.noSender(now, name)
+	}
 	switch s.machine.Status() {
 	case mqi.MQCHS_STOPPED, mqi.MQCHS_INACTIVE, mqi.MQCHS_RETRYING, mqi.MQCHS_STOPPING:
 		m.runSender(now, fx, s, channel.Start{})

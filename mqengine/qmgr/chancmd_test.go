@@ -353,6 +353,41 @@ func TestSenderFollowsItsTransmissionQueue(t *testing.T) {
 	}
 }
 
+// What the queue manager itself works with is in use: by its repository and its
+// channel initiator always, by a sender while it runs.
+func TestQueuesInOwnUse(t *testing.T) {
+	w := newClusterNet(t)
+	a, b := w.add("A"), w.add("B")
+	refused := func(id string, commands ...string) {
+		t.Helper()
+		for _, c := range commands {
+			if res := a.mqsc(c); !res.Failed || res.Responses[0].ID != id {
+				t.Errorf("%s: %v, want %s", c, res.Responses, id)
+			}
+		}
+	}
+	for _, name := range []string{"CLUSTER.TRANSMIT.QUEUE", "CLUSTER.COMMAND.QUEUE", "CLUSTER.REPOSITORY.QUEUE", "CHANNEL.INITQ", "CHANNEL.SYNCQ"} {
+		refused("AMQ8148E", "DELETE QLOCAL(SYSTEM."+name+")", "DELETE QLOCAL(SYSTEM."+name+") PURGE", "CLEAR QLOCAL(SYSTEM."+name+")")
+	}
+	refused("AMQ8148E", "ALTER QLOCAL(SYSTEM.CLUSTER.TRANSMIT.QUEUE) USAGE(NORMAL) FORCE")
+	a.ok("ALTER QLOCAL(SYSTEM.CLUSTER.TRANSMIT.QUEUE) MAXDEPTH(1000)")
+
+	b.ok("DEFINE CHANNEL(A.B) CHLTYPE(RCVR)")
+	a.ok("DEFINE QLOCAL(X) USAGE(XMITQ)", "DEFINE CHANNEL(A.B) CHLTYPE(SDR) CONNAME('"+conname(b.addr)+"') XMITQ(X)", "START CHANNEL(A.B)")
+	w.settle()
+	refused("AMQ8148E", "ALTER QLOCAL(X) USAGE(NORMAL)", "ALTER QLOCAL(X) USAGE(NORMAL) FORCE", "CLEAR QLOCAL(X)", "DELETE QLOCAL(X)", "DELETE QLOCAL(X) PURGE")
+	a.ok("STOP CHANNEL(A.B)", "CLEAR QLOCAL(X)", "ALTER QLOCAL(X) USAGE(NORMAL)")
+	// It would run and take nothing.
+	refused("AMQ8147E", "START CHANNEL(A.B)")
+	a.ok("DELETE QLOCAL(X)")
+	refused("AMQ8147E", "START CHANNEL(A.B)")
+	a.ok("DEFINE QLOCAL(X) USAGE(XMITQ)", "START CHANNEL(A.B)")
+	w.settle()
+	if got := a.show("DISPLAY CHSTATUS(A.B)", "STATUS"); got != "RUNNING" {
+		t.Errorf("with its queue again: %s", got)
+	}
+}
+
 func TestPingChannel(t *testing.T) {
 	w, qm1, _, _ := articleNet(t)
 	if res := qm1.mqsc("PING CHANNEL(TO.QM3)"); !res.Failed || res.Responses[0].ID != "AMQ9514E" {

@@ -181,6 +181,8 @@ func (m *Machine) affected(old, o *object.Object) ([]*handle, mqsc.Result) {
 	case !o.Kind().IsQueue():
 	case differs("USAGE") && q.live() > 0:
 		return nil, failed("AMQ8143E")
+	case differs("USAGE") && m.ownUse(q):
+		return nil, failed("AMQ8148E")
 	case needsForce(old, o):
 		return m.holders(q), mqsc.Result{}
 	case differs("SHARE") && !o.Flag("SHARE") && q.inputs > 1:
@@ -235,7 +237,7 @@ func (m *Machine) delete(now time.Time, fx *Effects, cmd *mqsc.Command) mqsc.Res
 	}
 	q := m.catalog.queues[o.Name]
 	switch {
-	case len(m.holders(q)) > 0 || q.uncommitted > 0:
+	case len(m.holders(q)) > 0 || q.uncommitted > 0 || m.ownUse(q):
 		return failed("AMQ8148E")
 	case q.live() > 0 && !cmd.Purge:
 		return failed("AMQ8143E")
@@ -251,7 +253,7 @@ func (m *Machine) clear(fx *Effects, cmd *mqsc.Command) mqsc.Result {
 		return res
 	}
 	q := m.catalog.queues[o.Name]
-	if len(q.handles) > 0 || q.uncommitted > 0 {
+	if len(q.handles) > 0 || q.uncommitted > 0 || m.ownUse(q) {
 		return failed("AMQ8148E")
 	}
 	m.purge(fx, q)
