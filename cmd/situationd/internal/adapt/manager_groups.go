@@ -9,13 +9,14 @@ import (
 
 	"github.com/situationd/situationd/actions"
 	"github.com/situationd/situationd/mqengine/mqsc"
+	"github.com/situationd/situationd/mqengine/object"
 	"github.com/situationd/situationd/situations"
 )
 
 // setChannel alters a definition, or starts or stops the channel.
 func (m *Manager) setChannel(ctx context.Context, name, typ string, values []actions.Value) error {
 	alter := command("ALTER", name, "CHANNEL")
-	alter.Params = []mqsc.Param{{Keyword: "CHLTYPE", Values: []string{typ}}}
+	alter.Kind = object.ParseKind(typ) // what CHLTYPE says is no parameter, in this process as little as in a command that is read
 	var change *mqsc.Command
 	for _, v := range values {
 		switch v.Attr {
@@ -35,7 +36,7 @@ func (m *Manager) setChannel(ctx context.Context, name, typ string, values []act
 			change.Params = append(change.Params, mqsc.Param{Keyword: "MODE", Values: []string{v.Value}})
 		}
 	}
-	if len(alter.Params) > 1 {
+	if len(alter.Params) > 0 {
 		if _, err := m.run(ctx, alter); err != nil {
 			return err
 		}
