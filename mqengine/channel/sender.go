@@ -259,6 +259,8 @@ func (s *Sender) linkUp(now time.Time, fx *Effects) {
 	s.status = mqi.MQCHS_BINDING
 	s.number, s.open, s.resend = 0, s.open[:0], 0
 	s.lastIn, s.probed = now, time.Time{}
+	// What is counted is of this session, as at the receiver.
+	s.stats.Msgs, s.stats.Batches, s.stats.Bytes, s.stats.FramesIn, s.stats.FramesOut = 0, 0, 0, 0, 0
 	s.send(now, fx, &Frame{
 		Kind: FrameHello, Version: ProtocolVersion, Channel: s.p.Name, Type: s.p.Type, QMgr: s.p.QMgr, QMID: s.p.QMID,
 		Seq: s.st.next, HBInt: s.p.HBInt, MaxMsgL: s.p.MaxMsgL, Reset: s.st.reset,

@@ -183,6 +183,15 @@ func TestWindowAndBatchSize(t *testing.T) {
 	if st := w.sender.Stats(); st.Msgs != 32 || st.Batches != 7 || st.InDoubt != 0 || st.LastSeq != 32 {
 		t.Fatalf("counted %+v", st)
 	}
+	// A session counts for itself, as at the receiver; the sequence goes on.
+	w.cut()
+	w.stepSender(Kick{})
+	w.settle()
+	w.putOne()
+	w.settle()
+	if st := w.sender.Stats(); st.Msgs != 1 || st.Batches != 1 || st.FramesIn != 2 || st.FramesOut != 2 || st.LastSeq != 33 {
+		t.Fatalf("the next session counted %+v", st)
+	}
 }
 
 func TestBatchInterval(t *testing.T) {
