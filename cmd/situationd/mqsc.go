@@ -54,7 +54,7 @@ func newMqscCommand(env *cliEnv) *cobra.Command {
 	flags.StringVarP(&r.file, "file", "f", "", "read the commands from this file")
 	flags.IntVarP(&r.wait, "wait", "w", 0, "run them on a remote queue manager, and wait so many seconds for each answer")
 	flags.StringVarP(&r.local, "local", "m", "", "with -w: the local queue manager to connect to (optional if one runs)")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return notRun("mqsc: %w", err) })
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return notRun("mqsc: %w", flagError(err)) })
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			r.qmgr = args[0]

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // links are the names that the binary answers to besides its own, and the verb
@@ -76,6 +78,25 @@ func oneLine(text string) string {
 	return string(line)
 }
 
+// flagError says what an option takes instead of which function did not like the value.
+func flagError(err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	takes := map[string]string{"int": "a whole number", "duration": "a duration such as 30s or 5m", "bool": "true or false"}
+	f := bad.GetFlag()
+	what, ok := takes[f.Value.Type()]
+	if !ok {
+		return err
+	}
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand
+	}
+	return fmt.Errorf("%s takes %s, not %q", name, what, bad.GetValue())
+}
+
 func newRoot(env *cliEnv) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "situationd VERB",
@@ -90,7 +111,7 @@ func newRoot(env *cliEnv) *cobra.Command {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%s: %w; see %s --help", cmd.Name(), err, cmd.CommandPath())
+		return usagef("%s: %w; see %s --help", cmd.Name(), flagError(err), cmd.CommandPath())
 	})
 	root.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
