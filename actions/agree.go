@@ -85,7 +85,7 @@ func (e *Engine) agree(s *step, rows []*situations.Row) bool {
 	s.en.reported = string(code)
 	e.mu.Unlock()
 	if report {
-		e.journal(s, resultBlocked, why)
+		e.journalHeld(s, why)
 	}
 	return false
 }

@@ -60,6 +60,18 @@ func (p *Progress) unbegin(index int) {
 	p.Attempt = p.Begun[index]
 }
 
+// upcoming is the number of an action's next attempt.
+func (p *Progress) upcoming(index int) int {
+	begun := 0
+	if index < len(p.Begun) {
+		begun = p.Begun[index]
+	}
+	if index == p.Next {
+		begun = max(begun, p.Attempt)
+	}
+	return begun + 1
+}
+
 // untouched says that nothing was begun.
 func (p *Progress) untouched() bool { return p.Next == 0 && p.Attempt == 0 }
 

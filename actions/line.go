@@ -90,6 +90,14 @@ func values(changes []change, side func(change) string) *string {
 	return &s
 }
 
+// journalHeld writes that the next attempt is held. It has the number that this
+// attempt will have, since the lines of the last one are complete.
+func (e *Engine) journalHeld(s *step, reason string) {
+	line := e.line(s, resultBlocked, reason)
+	line.Attempt = s.en.p.upcoming(s.index)
+	e.write(line, s.action().Verb)
+}
+
 // journal writes a line that nothing waits for, and counts it.
 func (e *Engine) journal(s *step, r Result, reason string) {
 	e.write(e.line(s, r, reason), s.action().Verb)

@@ -1,7 +1,9 @@
 package actions
 
 import (
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +59,34 @@ func TestProgramInDoubtIsEndedAndRunsAgain(t *testing.T) {
 		w.pass(1)
 		want := []string{"exec /opt/fix DCQ1 started", "exec /opt/fix DCQ1 in_doubt", "exec /opt/fix DCQ1 started", "exec /opt/fix DCQ1 done"}
 		if diff := cmp.Diff(want, w.results()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestBlockedTellsOfTheAttemptToCome: what waits is the next attempt, not the
+// one that ended; each has its own lines.
+func TestBlockedTellsOfTheAttemptToCome(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, w *world) {
+		w.programs.takes = time.Hour
+		w.tick(w.intent("S", open, script))
+		w.pass(2)
+		must(t, w.engine.Hold("anna", queueName, "", time.Time{}))
+		w.crash()
+		w.programs.takes = 0
+		w.run()
+		w.pass(2)
+		_, err := w.engine.Release("anna", queueName)
+		must(t, err)
+		w.pass(2)
+		var got []string
+		for _, l := range w.journal.all() {
+			if strings.HasPrefix(l.Action, "exec") {
+				got = append(got, fmt.Sprintf("%s %d", l.Result, l.Attempt))
+			}
+		}
+		want := []string{"started 1", "in_doubt 1", "blocked 2", "started 2", "done 2"}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
 	})

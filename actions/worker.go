@@ -174,7 +174,7 @@ func (e *Engine) perform(s *step) {
 	case stepRemove:
 		e.finish(s)
 	case stepReport:
-		e.journal(s, resultBlocked, sentence(s.d.Holds))
+		e.journalHeld(s, sentence(s.d.Holds))
 	case stepPass:
 		e.pass(s)
 	case stepPutBack:
