@@ -86,3 +86,34 @@ func TestRolesOfOthers_AreKnownToAll(t *testing.T) {
 		}
 	})
 }
+
+// A CLUSSDR that leads to no full repository makes nobody a member. The log of
+// whoever it leads to says so, once for each that tries.
+func TestJoiningAtAPartialRepository_IsLogged(t *testing.T) {
+	w, _, _, qm3 := article(t)
+	late := w.add("LATE")
+	late.join("QM3", false)
+	var lines []string
+	for range 100 {
+		p := w.pending()
+		if len(p) == 0 {
+			break
+		}
+		w.deliver(p[0], 0)
+		for _, l := range qm3.did.Log {
+			lines = append(lines, l.ID+" "+l.Text)
+		}
+		qm3.did.Log = nil
+	}
+	want := "AMQ9432W Query received by a non-repository queue manager: 'LATE' takes this one for a full repository of cluster 'C1'; its CLUSSDR has to lead to one."
+	if len(lines) != 1 || lines[0] != want {
+		t.Errorf("logged %q", lines)
+	}
+	// It is one once its CLUSSDR leads to a full repository.
+	late.member.Senders = nil
+	late.join("QM1", false)
+	w.settle()
+	if got := late.qmgrs(); got != "LATE QM1* QM2*" {
+		t.Errorf("then LATE knows %s", got)
+	}
+}

@@ -31,6 +31,9 @@ func (r *Repository) Receive(now time.Time, payload []byte, fx *Effects) error {
 		r.serve(now, c, news, joined, fx)
 	case c.Op == OpRequest:
 		r.tellAgain(c, fx)
+	case c.Op == OpTold:
+		// Whoever sent it waits for nothing: this is the one place where it can be seen.
+		fx.Log = append(fx.Log, Log{"AMQ9432W", fmt.Sprintf("Query received by a non-repository queue manager: '%s' takes this one for a full repository of cluster '%s'; its CLUSSDR has to lead to one.", c.FromQMgr, c.Cluster)})
 	}
 	r.reach(now, c.Cluster, fx)
 	if c.Op == OpAnswer {
