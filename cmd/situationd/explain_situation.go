@@ -121,7 +121,11 @@ func explainLines(x *httpapi.Explanation) [][2]string {
 	}
 	for i := range x.Lowered {
 		l := &x.Lowered[i]
-		add("lowered", fmt.Sprintf("%s(%s), found %s, since %s, by %s", l.Attribute, l.Value, text(l.Before), moment(l.Since), strings.TrimSpace(whose(l))))
+		what := fmt.Sprintf("%s(%s), found %s, since %s, by %s", l.Attribute, l.Value, text(l.Before), moment(l.Since), strings.TrimSpace(whose(l)))
+		if l.Back == httpapi.BackWould {
+			what += "; " + notDone
+		}
+		add("lowered", what)
 	}
 	return out
 }

@@ -139,12 +139,17 @@ func whose(l *httpapi.LoweredItem) string {
 	}
 }
 
+// notDone is said of what a daemon that only observes would have lowered.
+const notDone = "it was not done: the daemon only observes"
+
 func comesBack(l *httpapi.LoweredItem) string {
 	switch l.Back {
 	case "clear":
 		return "when the situation is over, or by revert"
 	case "edge":
 		return "by another rule, or by revert"
+	case httpapi.BackWould:
+		return notDone
 	default:
 		return "not by the daemon"
 	}

@@ -93,7 +93,7 @@ func (a *App) Release(by string, r httpapi.ReleaseRequest) (httpapi.Released, er
 // Lowered lists what is out: what this daemon lowered, and which of the queues
 // that its rules watch somebody else disabled.
 func (a *App) Lowered() httpapi.Lowered {
-	out := httpapi.Lowered{Lowered: standingItems(a.engine.Lowered())}
+	out := httpapi.Lowered{Lowered: a.imagined(standingItems(a.engine.Lowered()))}
 	latest := a.source.Latest()
 	if latest == nil {
 		return out
@@ -110,6 +110,16 @@ func (a *App) Lowered() httpapi.Lowered {
 		}
 	}
 	return out
+}
+
+// imagined marks what a daemon that only observes goes on as if it had lowered.
+func (a *App) imagined(list []httpapi.LoweredItem) []httpapi.LoweredItem {
+	for i := range list {
+		if a.observe {
+			list[i].Back = httpapi.BackWould
+		}
+	}
+	return list
 }
 
 func watched(rules *situations.RuleSet, qmgr string, row *situations.Row) bool {
@@ -243,7 +253,9 @@ func (a *App) Explain(name, queue string) ([]httpapi.Explanation, error) {
 	engine, lowered := a.engine.Snapshot(), a.engine.Lowered()
 	out := make([]httpapi.Explanation, 0, len(items))
 	for i := range items {
-		out = append(out, explained(&items[i], engine.Items[items[i].Key], onlyQueue(lowered, items[i].Key.Queue)))
+		x := explained(&items[i], engine.Items[items[i].Key], onlyQueue(lowered, items[i].Key.Queue))
+		x.Lowered = a.imagined(x.Lowered)
+		out = append(out, x)
 	}
 	return out, nil
 }

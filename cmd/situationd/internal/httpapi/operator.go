@@ -79,9 +79,12 @@ type LoweredItem struct {
 	// By is rule, program (that a rule ran), or other: somebody else.
 	By string `json:"by"`
 	// Back says what gives it back: clear (the rule does), edge (another rule's
-	// edge, or revert), or nobody.
+	// edge, or revert), nobody, or would: it was not done, the daemon only observes.
 	Back string `json:"back"`
 }
+
+// BackWould is the Back of what was not done.
+const BackWould = "would"
 
 // Lowered is the answer of /api/v1/lowered.
 type Lowered struct {
