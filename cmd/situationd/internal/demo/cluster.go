@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -277,4 +280,16 @@ func (c *cluster) until(ctx context.Context, limit time.Duration, ok func() (boo
 		case <-tick.C:
 		}
 	}
+}
+
+// told is what a queue manager sees of the instances, in words.
+func told(states map[string]string) string {
+	var words []string
+	for _, qmgr := range slices.Sorted(maps.Keys(states)) {
+		words = append(words, "PUT("+states[qmgr]+") on "+qmgr)
+	}
+	if len(words) == 0 {
+		return "no instance"
+	}
+	return strings.Join(words, " and ")
 }

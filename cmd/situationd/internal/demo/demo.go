@@ -169,7 +169,7 @@ func (s *show) waitEnabled(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if !ok {
-		s.missed("%s sees both instances ENABLED; it sees %v", putterQM, states)
+		s.missed("%s sees both instances ENABLED; it sees %s", putterQM, told(states))
 		return false, nil
 	}
 	s.say("seen", putterQM, "sees %s PUT(ENABLED) on %s and %s", queueName, deadQM, servedQM)
@@ -260,7 +260,7 @@ func (s *show) waitDisabled(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if !ok {
-		s.missed("%s sees PUT(DISABLED) on %s and PUT(ENABLED) on %s within %v; it sees %v", putterQM, deadQM, servedQM, s.limit(), states)
+		s.missed("%s sees PUT(DISABLED) on %s and PUT(ENABLED) on %s within %v; it sees %s", putterQM, deadQM, servedQM, s.limit(), told(states))
 		return false, nil
 	}
 	s.say("seen", putterQM, "sees %s PUT(DISABLED) on %s, PUT(ENABLED) on %s, %.1fs after the last put", queueName, deadQM, servedQM, time.Since(begin).Seconds())
