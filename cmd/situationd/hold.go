@@ -35,6 +35,9 @@ func newHoldCommand(env *cliEnv) *cobra.Command {
 			if err := client.post(cmd.Context(), "/api/v1/hold", ask, &held); err != nil {
 				return err
 			}
+			if held.Note != "" {
+				fmt.Fprintln(env.Stderr, "note:", oneLine(held.Note))
+			}
 			return printHolds(env, format, "held", []httpapi.Held{held})
 		},
 	}

@@ -111,7 +111,7 @@ func newRoot(env *cliEnv) *cobra.Command {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%s: %w; see %s --help", cmd.Name(), flagError(err), cmd.CommandPath())
+		return usagef("%s: %w; see %s --help", verbOf(cmd), flagError(err), cmd.CommandPath())
 	})
 	root.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -155,17 +155,22 @@ func laterVerb(verb string) *cobra.Command {
 func exactly(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usagef("%s takes %s; usage: %s", cmd.Name(), arguments(n), cmd.UseLine())
+			return usagef("%s takes %s; usage: %s", verbOf(cmd), arguments(n), cmd.UseLine())
 		}
 		return nil
 	}
+}
+
+// verbOf is what was typed behind the program's name: explain routing.
+func verbOf(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // atLeast is the same with a lower bound.
 func atLeast(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < n {
-			return usagef("%s takes at least %s; usage: %s", cmd.Name(), arguments(n), cmd.UseLine())
+			return usagef("%s takes at least %s; usage: %s", verbOf(cmd), arguments(n), cmd.UseLine())
 		}
 		return nil
 	}

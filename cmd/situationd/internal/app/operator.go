@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,10 +54,22 @@ func (a *App) Hold(by string, r httpapi.HoldRequest) (httpapi.Held, error) {
 	}
 	for _, h := range a.engine.Holds() {
 		if h.Queue == r.Queue {
-			return heldOf(&h), nil
+			held := heldOf(&h)
+			held.Note = a.coversNothing(&h)
+			return held, nil
 		}
 	}
 	return httpapi.Held{}, errors.New("the hold is not there")
+}
+
+// coversNothing says that no rule watches what a hold names: whoever mistypes a
+// name under pressure takes the queue for held.
+func (a *App) coversNothing(h *actions.PersonHold) string {
+	items, names := a.runner.Snapshot().Items, situations.NewNames(h.Queue)
+	if len(items) == 0 || slices.ContainsFunc(items, func(i situations.ItemStatus) bool { return names.Match(i.Key.Queue) }) {
+		return ""
+	}
+	return fmt.Sprintf("no rule of %s watches %s now; names are told apart by case", a.qmgr, h.Queue)
 }
 
 func heldOf(h *actions.PersonHold) httpapi.Held {

@@ -57,6 +57,8 @@ type Held struct {
 	Reason string     `json:"reason"`
 	Since  time.Time  `json:"since"`
 	Until  *time.Time `json:"until"` // null: until it is released
+	// Note is what the person who just made it should know, blank for nothing.
+	Note string `json:"note,omitempty"`
 }
 
 // Released are the holds that ended.
