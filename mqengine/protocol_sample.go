@@ -2,6 +2,7 @@ package mqengine
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/situationd/situationd/mqengine/internal/wire"
 	"github.com/situationd/situationd/mqengine/qmgr"
@@ -20,6 +21,7 @@ const (
 	rowAttributes = 1 << iota // attributes follow
 	rowKnown                  // the client has them
 	rowMonQ
+	rowEnd // the first that means nothing
 )
 
 func (s *sampleRows) append(b []byte) []byte {
@@ -106,9 +108,13 @@ func appendSized(b []byte, part func([]byte) []byte) []byte {
 	return b
 }
 
-// readRow reports whether the client has the attributes already.
+// readRow reports whether the client has the attributes already. An unknown bit is
+// a fault: what it stands for cannot be skipped.
 func (p *sharedParts) readRow(r *wire.Reader, q *QueueStatus) (known bool) {
 	bits := r.Byte()
+	if bits >= rowEnd || bits&rowAttributes != 0 && bits&rowKnown != 0 {
+		r.Fail(fmt.Errorf("row of a sample with the bits %#x", bits))
+	}
 	q.MonQ = bits&rowMonQ != 0
 	q.Name, q.Type, q.Base = r.String(), rowType(r.Bytes()), r.String()
 	q.CurDepth, q.Uncom, q.OpProcs = int(r.Int32()), int(r.Int32()), int(r.Int32())
@@ -165,8 +171,8 @@ func (p *sharedParts) readReaders(r *wire.Reader) []qmgr.Reader {
 
 // fault makes a part that is not sound a fault of the whole.
 func (p *sharedParts) fault(r, part *wire.Reader) {
-	if part.Done() != nil {
-		r.Fixed(make([]byte, r.Len()+1))
+	if err := part.Done(); err != nil {
+		r.Fail(err)
 	}
 }
 

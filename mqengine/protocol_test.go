@@ -373,6 +373,25 @@ func FuzzDecodeRequest(f *testing.F) {
 	})
 }
 
+// A row says at most once what becomes of its attributes, and nothing that this
+// version does not know.
+func TestRowBits(t *testing.T) {
+	t.Parallel()
+	for bits := range 256 {
+		row := appendRow(nil, &QueueStatus{Name: "Q", Attributes: &qmgr.QueueAttributes{}}, false)
+		if bits&rowAttributes == 0 {
+			row = appendRow(nil, &QueueStatus{Name: "Q"}, false)
+		}
+		row[0] = byte(bits)
+		r := wire.NewReader(row)
+		known := newSharedParts().readRow(r, new(QueueStatus))
+		good := bits < 8 && bits&3 != 3
+		if err := r.Done(); good != (err == nil) || good && known != (bits&rowKnown != 0) {
+			t.Errorf("bits %#x: %v, known %v", bits, err, known)
+		}
+	}
+}
+
 func FuzzDecodeAnswer(f *testing.F) {
 	for _, rep := range replyCases() {
 		b, err := appendReply(nil, &rep)

@@ -124,6 +124,9 @@ func (r *Reader) Bool() bool {
 	return v == 1
 }
 
+// Fail makes what is read a fault, for one who knows what may stand there.
+func (r *Reader) Fail(err error) { r.fail(err) }
+
 // Bytes reads a length and that many bytes, without copying.
 func (r *Reader) Bytes() []byte {
 	n := r.Uint()
