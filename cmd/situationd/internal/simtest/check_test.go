@@ -15,11 +15,12 @@ import (
 
 // Bounds of the end of a run, in its own time.
 const (
-	untilLoaded = 8 * time.Second // a rule file is looked at twice
-	untilAlone  = 50 * time.Second
-	untilQuiet  = 6 * time.Minute
-	quietFor    = 15 * time.Second
-	untilRead   = 15 * time.Minute
+	untilLoaded  = 8 * time.Second // a rule file is looked at twice
+	untilAlone   = 50 * time.Second
+	untilQuiet   = 6 * time.Minute
+	quietFor     = 15 * time.Second
+	alonePeriods = 30
+	untilRead    = 15 * time.Minute
 )
 
 // heal ends every fault and gives every instance its reader back.
@@ -74,10 +75,16 @@ func (w *world) alone() {
 			h.startDaemon()
 		}
 	}
-	w.runFor(untilAlone, nil)
+	// Publications wait behind a message that is retried, as in MQ: as long as there are
+	// such, a daemon acts on what its queue manager knows.
+	for range alonePeriods {
+		if w.heard(untilAlone) {
+			break
+		}
+	}
 	before := w.changed()
-	w.runFor(quietFor, nil)
-	if after := w.changed(); before != after {
+	heard := w.heard(quietFor)
+	if after := w.changed(); heard && before != after {
 		w.fail("nobody reads and nothing happens, and there were %d changes in %s", after-before, quietFor)
 	}
 	if w.everywhere(false) != "" {
@@ -89,6 +96,21 @@ func (w *world) alone() {
 	for _, r := range w.readers {
 		r.start()
 	}
+}
+
+// heard lets time pass and says whether no receiver was between retries meanwhile.
+func (w *world) heard(d time.Duration) bool {
+	paused := false
+	w.runFor(d, func() bool {
+		if paused || w.tooSoon(500*time.Millisecond) {
+			return false
+		}
+		for _, h := range w.hosts {
+			paused = paused || slices.ContainsFunc(h.m.Display("DISPLAY CHSTATUS(*) ALL"), func(row map[string]string) bool { return row["STATUS"] == "PAUSED" })
+		}
+		return false
+	})
+	return !paused
 }
 
 // everywhere is a queue of which the daemons have lowered every instance, blank if there is none.
