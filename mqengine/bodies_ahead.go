@@ -3,8 +3,8 @@ package mqengine
 import "github.com/situationd/situationd/mqengine/store"
 
 const (
-	// aheadMost and aheadSize bound what is read along with one body: numbers after
-	// it, and bytes.
+	// aheadMost and aheadSize bound what is read along with one body, numbers after
+	// it and bytes, and so what a run keeps.
 	aheadMost = 127
 	aheadSize = 128 << 10
 	// aheadRuns is how many readers at different places are told from each other.
@@ -64,7 +64,9 @@ func (r *aheadRun) goOn(from bodyReader, id store.BodyID) ([]byte, error) {
 	}
 	*r = aheadRun{last: id, bodies: make(map[store.BodyID][]byte, len(list)), used: 1, next: next}
 	for _, b := range list {
-		r.bodies[b.ID] = b.Data
+		if len(b.Data) <= aheadSize { // the one asked for may be of any length, and is not kept then
+			r.bodies[b.ID] = b.Data
+		}
 	}
 	return list[0].Data, nil
 }

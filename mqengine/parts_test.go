@@ -101,6 +101,32 @@ func TestBodiesAreReadAhead(t *testing.T) {
 	}
 }
 
+// However long the bodies are that are read in order, what is kept of them is bounded.
+func TestBodiesReadAheadAreBounded(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		disk := bodyMap{}
+		for id := range store.BodyID(rapid.IntRange(1, 40).Draw(t, "bodies")) {
+			disk[id+1] = strings.Repeat("x", rapid.SampledFrom([]int{0, 1, 1000, aheadSize / 2, aheadSize, aheadSize + 1, 3 * aheadSize}).Draw(t, "length"))
+		}
+		var a aheads
+		for _, id := range order(t, disk) {
+			if b, err := a.read(disk, id); err != nil || string(b) != disk[id] {
+				t.Fatalf("body %d has %d bytes, %v, want %d", id, len(b), err, len(disk[id]))
+			}
+			kept := 0
+			for i := range a.runs {
+				for _, b := range a.runs[i].bodies {
+					kept += len(b)
+				}
+			}
+			if kept > aheadRuns*aheadSize {
+				t.Fatalf("%d bytes are kept, at most %d may be", kept, aheadRuns*aheadSize)
+			}
+		}
+	})
+}
+
 // Whatever is added, written, evicted and dropped: a body that is referred to
 // can be had, stored bytes stay within the budget once their turns are applied,
 // and nothing stays of what was dropped.

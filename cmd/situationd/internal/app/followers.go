@@ -8,8 +8,9 @@ import (
 // followTime is how soon somebody who follows a run asks again.
 const followTime = time.Second
 
-// followers are the runs of redistribute whose people ask again and again how they
-// stand. A daemon that ends answers each of them once more.
+// followers are the runs of redistribute of which somebody asks again and again how
+// they stand. A daemon that ends answers once more for each run; where two people
+// follow one run, the second may find the daemon gone.
 type followers struct {
 	mu     sync.Mutex
 	until  map[string]time.Time // by run: when who was told that it goes on has asked again

@@ -84,6 +84,9 @@ func (w *world) alone() {
 	}
 	before := w.changed()
 	heard := w.heard(quietFor)
+	if heard {
+		w.counts.HeardAlone++
+	}
 	if after := w.changed(); heard && before != after {
 		w.fail("nobody reads and nothing happens, and there were %d changes in %s", after-before, quietFor)
 	}

@@ -5,7 +5,7 @@ type counts struct {
 	Samples, Puts, Reads, Addressed, Bound                       int
 	Lowerings, Raisings, PutBacks, WithdrawnToPeers              int
 	Moved, MoveRuns, LeftAddressed, LeftBound, StoppedForReaders int
-	UnknownMoves, LoweredAlone                                   int
+	UnknownMoves, LoweredAlone, HeardAlone                       int
 	DaemonKilled, DaemonDiedWriting, DaemonStopped, HostsLost    int
 	QMgrCrashes, QMgrCrashesInRelease                            int
 	RefusedToStart                                               int
