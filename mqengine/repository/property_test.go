@@ -11,6 +11,24 @@ import (
 	"pgregory.net/rapid"
 )
 
+// work is what goes on at a member: a queue is defined, altered, deleted, asked
+// about, or the member suspended.
+func (n *node) work(rt *rapid.T, w *network, name string) {
+	switch rapid.SampledFrom([]string{"define", "drop", "ask", "suspend"}).Draw(rt, "work") {
+	case "define":
+		o := queue(name, "C1")
+		mustSet(o, "PUT", rapid.SampledFrom([]string{"ENABLED", "DISABLED"}).Draw(rt, "put"))
+		mustSet(o, "CLWLRANK", fmt.Sprint(rapid.IntRange(0, 3).Draw(rt, "rank")))
+		n.define(o)
+	case "drop":
+		n.drop(name)
+	case "ask":
+		n.ask(name)
+	case "suspend":
+		n.do(func(fx *Effects) { n.repo.Suspend(w.now, "C1", rapid.Bool().Draw(rt, "on"), fx) })
+	}
+}
+
 // However commands are delayed, repeated and reordered between queue managers,
 // and whoever restarts: in the end everybody sees what there is.
 func TestConvergence(t *testing.T) {
@@ -30,17 +48,8 @@ func TestConvergence(t *testing.T) {
 			n := rapid.SampledFrom(partial).Draw(rt, "node")
 			name := rapid.SampledFrom(names).Draw(rt, "queue")
 			switch rapid.IntRange(0, 8).Draw(rt, "action") {
-			case 0:
-				o := queue(name, "C1")
-				mustSet(o, "PUT", rapid.SampledFrom([]string{"ENABLED", "DISABLED"}).Draw(rt, "put"))
-				mustSet(o, "CLWLRANK", fmt.Sprint(rapid.IntRange(0, 3).Draw(rt, "rank")))
-				n.define(o)
-			case 1:
-				n.drop(name)
-			case 2:
-				n.ask(name)
-			case 3:
-				n.do(func(fx *Effects) { n.repo.Suspend(w.now, "C1", rapid.Bool().Draw(rt, "on"), fx) })
+			case 0, 1, 2, 3:
+				n.work(rt, w, name)
 			case 4:
 				n.restart()
 			case 5:

@@ -132,18 +132,9 @@ func TestTellAgain(t *testing.T) {
 			n := w.nodes[rapid.SampledFrom(w.names[fulls:]).Draw(rt, "node")]
 			anyone := w.nodes[rapid.SampledFrom(w.names).Draw(rt, "any node")]
 			name := rapid.SampledFrom([]string{"A", "B"}).Draw(rt, "queue")
-			switch rapid.IntRange(0, 4).Draw(rt, "action") {
-			case 0:
-				o := queue(name, "C1")
-				mustSet(o, "CLWLRANK", fmt.Sprint(rapid.IntRange(0, 3).Draw(rt, "rank")))
-				n.define(o)
-			case 1:
-				n.drop(name)
-			case 2:
-				n.ask(name)
-			case 3:
-				n.do(func(fx *Effects) { n.repo.Suspend(w.now, "C1", rapid.Bool().Draw(rt, "on"), fx) })
-			case 4:
+			if rapid.IntRange(0, 4).Draw(rt, "action") < 4 {
+				n.work(rt, w, name)
+			} else {
 				anyone.refresh("C1", false)
 			}
 			for len(w.pending()) > 0 {
