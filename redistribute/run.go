@@ -2,6 +2,7 @@ package redistribute
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,7 +42,7 @@ func (j *Job) Run(ctx context.Context) Report {
 	if err := ctx.Err(); err != nil {
 		return r.close(End{Outcome: Cancelled}, nil)
 	}
-	s, err := r.look(ctx)
+	s, during, err := r.look(ctx)
 	if ctx.Err() != nil {
 		return r.close(End{Outcome: Cancelled}, nil)
 	}
@@ -49,7 +50,7 @@ func (j *Job) Run(ctx context.Context) Report {
 		return r.close(End{Outcome: Failed, Reason: err.Error()}, err)
 	}
 	r.first = s
-	r.count(s, r.start)
+	r.count(s, during)
 	plan, end := Begin(r.start, j.Rules, s)
 	if end != nil {
 		return r.close(*end, nil)
@@ -70,10 +71,9 @@ func (j *Job) Run(ctx context.Context) Report {
 	if r.err == nil {
 		r.err = err
 	}
-	began := time.Now()
-	last, err := r.look(context.WithoutCancel(ctx))
+	last, during, err := r.look(context.WithoutCancel(ctx))
 	if err == nil {
-		r.count(last, began)
+		r.count(last, during)
 	} else if r.err == nil {
 		r.err = err
 	}
@@ -93,6 +93,14 @@ type runner struct {
 	noted   int       // units since the ledger was stored
 	flushed time.Time // when it was last
 	looked  time.Time // when the look began that is in the report
+	counted span      // of that look
+	clock   atomic.Uint64
+}
+
+// span is when a look began and was answered, in the order of a run's looks.
+type span struct {
+	at       time.Time
+	from, to uint64
 }
 
 func (r *runner) close(end End, err error) Report {
@@ -105,19 +113,22 @@ func (r *runner) close(end End, err error) Report {
 	return r.rep
 }
 
-func (r *runner) look(ctx context.Context) (State, error) {
+func (r *runner) look(ctx context.Context) (State, span, error) {
 	ctx, cancel := context.WithTimeout(ctx, unitTimeout)
 	defer cancel()
-	return r.Queue.Look(ctx)
+	during := span{at: time.Now(), from: r.clock.Add(1)}
+	s, err := r.Queue.Look(ctx)
+	during.to = r.clock.Add(1)
+	return s, during, err
 }
 
-// count enters a look into the report, if none is in it that began later: those
-// of units in flight are answered in any order.
-func (r *runner) count(s State, began time.Time) {
-	if began.Before(r.looked) {
+// count enters a look into the report. Of looks that went on at once nobody knows
+// which saw the queue first: only one that began after the last was answered counts.
+func (r *runner) count(s State, during span) {
+	if during.from < r.counted.to {
 		return
 	}
-	r.looked = began
+	r.looked, r.counted = during.at, during
 	r.rep.count(&r.first, &s)
 }
 
@@ -183,7 +194,7 @@ type answer struct {
 	unit    Unit
 	res     Result
 	err     error
-	looked  time.Time // when the look began
+	during  span // of the look
 	state   State
 	lookErr error
 }
@@ -193,8 +204,7 @@ type answer struct {
 func (r *runner) fly(ctx context.Context, u Unit, number int) answer {
 	a := answer{number: number, unit: u}
 	if a.res, a.err = r.unit(ctx, u); a.err == nil {
-		a.looked = time.Now()
-		a.state, a.lookErr = r.look(context.WithoutCancel(ctx))
+		a.state, a.during, a.lookErr = r.look(context.WithoutCancel(ctx))
 	}
 	return a
 }
@@ -257,7 +267,7 @@ func (r *runner) take(a answer) {
 		r.flush()
 	}
 	if a.lookErr == nil {
-		r.count(a.state, a.looked)
+		r.count(a.state, a.during)
 	}
 	if r.Progress != nil {
 		rep := r.rep
@@ -294,14 +304,13 @@ func (r *runner) pause(ctx context.Context, wait time.Duration) {
 	if time.Since(r.looked) < lookAfter {
 		return
 	}
-	began := time.Now()
-	state, err := r.look(ctx)
+	state, during, err := r.look(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	r.plan.Saw(state, err)
 	if err == nil {
-		r.count(state, began)
+		r.count(state, during)
 	} else if r.err == nil {
 		r.err = err
 	}

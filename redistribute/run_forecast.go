@@ -9,7 +9,7 @@ import (
 // tells where its messages would go.
 func (j *Job) Foresee(ctx context.Context, where func(context.Context) (Routes, error)) (Forecast, error) {
 	r := runner{Job: j, start: time.Now()}
-	s, err := r.look(ctx)
+	s, _, err := r.look(ctx)
 	if err != nil {
 		return Forecast{}, err
 	}
